@@ -1,0 +1,162 @@
+// Two ways to open a path that cannot leave its root: openat2(2), and a walk for kernels before 5.6 and for
+// container runtimes whose seccomp filter refuses openat2.
+#include "agent/host/confined.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <vector>
+
+namespace gpucheck::host {
+namespace {
+
+constexpr int kMaxLinks = 40;  // what the kernel allows (MAXSYMLINKS)
+
+std::vector<std::string> components_of(std::string_view path) {
+    std::vector<std::string> parts;
+    while (!path.empty()) {
+        const std::size_t slash = path.find('/');
+        const std::string_view part = path.substr(0, slash);
+        if (!part.empty() && part != ".") parts.emplace_back(part);
+        if (slash == std::string_view::npos) break;
+        path.remove_prefix(slash + 1);
+    }
+    return parts;
+}
+
+int read_link_at(int dir, const char* name, std::string& target) {
+    std::array<char, PATH_MAX> buffer;
+    const ssize_t length = ::readlinkat(dir, name, buffer.data(), buffer.size());
+    if (length < 0) return errno;
+    if (static_cast<std::size_t>(length) == buffer.size()) return ENAMETOOLONG;
+    target.assign(buffer.data(), static_cast<std::size_t>(length));
+    return 0;
+}
+
+}  // namespace
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+    if (this != &other) {
+        if (fd_ >= 0) ::close(fd_);
+        fd_ = other.release();
+    }
+    return *this;
+}
+
+Descriptor::~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+}
+
+int Descriptor::release() {
+    const int fd = fd_;
+    fd_ = -1;
+    return fd;
+}
+
+Descriptor walk_confined(int root_fd, std::string_view path, int flags, Confinement confinement, int& error,
+                         std::string* resolved) {
+    error = 0;
+    std::vector<std::string> pending = components_of(path);   // still to visit, last element first
+    for (std::size_t i = 0, n = pending.size(); i < n / 2; ++i) std::swap(pending[i], pending[n - 1 - i]);
+    std::vector<Descriptor> stack;                             // open folders from the root down
+    std::vector<std::string> names;
+    const auto here = [&] { return stack.empty() ? root_fd : stack.back().get(); };
+    const auto fail = [&](int code) {
+        error = code;
+        return Descriptor();
+    };
+    int links = 0;
+    while (!pending.empty()) {
+        const std::string name = std::move(pending.back());
+        pending.pop_back();
+        if (name == "..") {
+            if (names.empty()) {
+                if (confinement == Confinement::beneath) return fail(EXDEV);
+                continue;
+            }
+            names.pop_back();
+            stack.pop_back();
+            continue;
+        }
+        struct stat status {};
+        if (::fstatat(here(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return fail(errno);
+        const bool last = pending.empty();
+        if (S_ISLNK(status.st_mode) && !(last && (flags & O_NOFOLLOW) != 0)) {
+            if (++links > kMaxLinks) return fail(ELOOP);
+            std::string target;
+            if (const int code = read_link_at(here(), name.c_str(), target)) return fail(code);
+            if (target.empty()) return fail(ENOENT);
+            if (target.front() == '/') {
+                if (confinement == Confinement::beneath) return fail(EXDEV);
+                stack.clear();
+                names.clear();
+            }
+            std::vector<std::string> parts = components_of(target);
+            pending.insert(pending.end(), std::make_move_iterator(parts.rbegin()),
+                           std::make_move_iterator(parts.rend()));
+            continue;
+        }
+        names.push_back(name);
+        if (last) {
+            Descriptor leaf(::openat(here(), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
+            if (!leaf.valid()) return fail(errno);
+            stack.push_back(std::move(leaf));
+        } else {
+            Descriptor folder(::openat(here(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+            if (!folder.valid()) return fail(errno);
+            stack.push_back(std::move(folder));
+        }
+    }
+    if (resolved != nullptr) {
+        resolved->clear();
+        for (const std::string& name : names) *resolved += "/" + name;
+        if (resolved->empty()) *resolved = "/";
+    }
+    if (!stack.empty() && !names.empty()) {
+        // A path that ended in ".." left a folder opened with O_PATH on top: open it again as asked.
+        struct stat status {};
+        if (::fstat(stack.back().get(), &status) == 0 && S_ISDIR(status.st_mode) && (flags & O_PATH) == 0) {
+            Descriptor again(::openat(stack.back().get(), ".", flags | O_CLOEXEC));
+            if (!again.valid()) return fail(errno);
+            return again;
+        }
+        return std::move(stack.back());
+    }
+    Descriptor root(::openat(root_fd, ".", flags | O_CLOEXEC));
+    if (!root.valid()) return fail(errno);
+    return root;
+}
+
+Descriptor open_confined(int root_fd, std::string_view path, int flags, Confinement confinement, int& error) {
+    static bool openat2_works = true;  // a property of the kernel and its filter: learned once
+    if (openat2_works) {
+        std::string relative(path);
+        const std::size_t start = relative.find_first_not_of('/');
+        relative.erase(0, start == std::string::npos ? relative.size() : start);
+        if (relative.empty()) relative = ".";
+        struct open_how how {};
+        how.flags = static_cast<__u64>(static_cast<unsigned>(flags | O_CLOEXEC));
+        how.resolve = confinement == Confinement::live ? RESOLVE_IN_ROOT : RESOLVE_BENEATH;
+        if (confinement == Confinement::beneath) how.resolve |= RESOLVE_NO_MAGICLINKS;
+        const long fd = ::syscall(SYS_openat2, root_fd, relative.c_str(), &how, sizeof how);
+        if (fd >= 0) {
+            error = 0;
+            return Descriptor(static_cast<int>(fd));
+        }
+        // EPERM can be the answer of the file or of a seccomp filter that does not know openat2: only the walk can tell.
+        if (errno != ENOSYS && errno != EPERM && errno != EAGAIN) {
+            error = errno;
+            return Descriptor();
+        }
+        if (errno == ENOSYS) openat2_works = false;
+    }
+    return walk_confined(root_fd, path, flags, confinement, error, nullptr);
+}
+
+}  // namespace gpucheck::host

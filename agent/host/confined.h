@@ -1,0 +1,43 @@
+// Opens paths below a root directory descriptor without ever leaving it, on any kernel.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace gpucheck::host {
+
+/// An open descriptor that closes itself.
+class Descriptor {
+  public:
+    Descriptor() = default;
+    explicit Descriptor(int fd) : fd_(fd) {}
+    Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
+    Descriptor& operator=(Descriptor&& other) noexcept;
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor();
+
+    int get() const { return fd_; }
+    bool valid() const { return fd_ >= 0; }
+    int release();
+
+  private:
+    int fd_ = -1;
+};
+
+/// How links are followed below the root.
+enum class Confinement {
+    live,     ///< the root is "/": absolute links start there again, ".." stops there
+    beneath,  ///< a recorded root: a link that is absolute or climbs out is EXDEV
+};
+
+/// openat below `root_fd`; `path` is absolute as on the machine. Returns an invalid descriptor and sets `error` to an errno on
+/// failure. Uses openat2(2) where the kernel has it and permits it, else walks component by component.
+Descriptor open_confined(int root_fd, std::string_view path, int flags, Confinement confinement, int& error);
+
+/// The walk itself: opens `path` and tells its resolved absolute form. With O_PATH | O_NOFOLLOW in `flags` the last
+/// component is opened even when it is a link.
+Descriptor walk_confined(int root_fd, std::string_view path, int flags, Confinement confinement, int& error,
+                         std::string* resolved);
+
+}  // namespace gpucheck::host

@@ -1,0 +1,95 @@
+// Small text rules shared by all readers: what counts as text, where a line ends, how an errno is called.
+#include <array>
+#include <cerrno>
+
+#include "agent/host/sysroot.h"
+
+namespace gpucheck::host {
+namespace {
+
+struct ErrnoRow {
+    int number;
+    std::string_view name;
+};
+constexpr std::array kErrnos{
+    ErrnoRow{EPERM, "EPERM"},   ErrnoRow{ENOENT, "ENOENT"},   ErrnoRow{EINTR, "EINTR"},   ErrnoRow{EIO, "EIO"},
+    ErrnoRow{ENXIO, "ENXIO"},   ErrnoRow{E2BIG, "E2BIG"},     ErrnoRow{EBADF, "EBADF"},   ErrnoRow{EAGAIN, "EAGAIN"},
+    ErrnoRow{ENOMEM, "ENOMEM"}, ErrnoRow{EACCES, "EACCES"},   ErrnoRow{EFAULT, "EFAULT"}, ErrnoRow{EBUSY, "EBUSY"},
+    ErrnoRow{EEXIST, "EEXIST"}, ErrnoRow{EXDEV, "EXDEV"},     ErrnoRow{ENODEV, "ENODEV"}, ErrnoRow{ENOTDIR, "ENOTDIR"},
+    ErrnoRow{EISDIR, "EISDIR"}, ErrnoRow{EINVAL, "EINVAL"},   ErrnoRow{ENFILE, "ENFILE"}, ErrnoRow{EMFILE, "EMFILE"},
+    ErrnoRow{ENOTTY, "ENOTTY"}, ErrnoRow{ETXTBSY, "ETXTBSY"}, ErrnoRow{EFBIG, "EFBIG"},   ErrnoRow{ENOSPC, "ENOSPC"},
+    ErrnoRow{EROFS, "EROFS"},   ErrnoRow{ELOOP, "ELOOP"},     ErrnoRow{ENOSYS, "ENOSYS"}, ErrnoRow{ENAMETOOLONG, "ENAMETOOLONG"},
+    ErrnoRow{ENODATA, "ENODATA"}, ErrnoRow{ENOTSUP, "ENOTSUP"}, ErrnoRow{ETIMEDOUT, "ETIMEDOUT"}, ErrnoRow{ESTALE, "ESTALE"},
+    ErrnoRow{EOVERFLOW, "EOVERFLOW"}, ErrnoRow{EREMOTEIO, "EREMOTEIO"},
+};
+
+// Length of the well-formed UTF-8 sequence at text[i], 0 when there is none (RFC 3629: no overlong forms,
+// no surrogates, nothing above U+10FFFF).
+std::size_t utf8_length(std::string_view text, std::size_t i) {
+    const auto byte = [&](std::size_t k) -> unsigned {
+        return k < text.size() ? static_cast<unsigned char>(text[k]) : 0U;
+    };
+    const auto continues = [&](std::size_t k) { return (byte(k) & 0xc0U) == 0x80U; };
+    const unsigned first = byte(i);
+    if (first < 0x80) return 1;
+    if (first >= 0xc2 && first <= 0xdf) return continues(i + 1) ? 2 : 0;
+    if (first >= 0xe0 && first <= 0xef) {
+        const unsigned second = byte(i + 1);
+        if (!continues(i + 1) || !continues(i + 2)) return 0;
+        if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f)) return 0;
+        return 3;
+    }
+    if (first >= 0xf0 && first <= 0xf4) {
+        const unsigned second = byte(i + 1);
+        if (!continues(i + 1) || !continues(i + 2) || !continues(i + 3)) return 0;
+        if ((first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f)) return 0;
+        return 4;
+    }
+    return 0;
+}
+
+}  // namespace
+
+std::string errno_name(int error) {
+    for (const ErrnoRow& row : kErrnos) {
+        if (row.number == error) return std::string(row.name);
+    }
+    return "errno " + std::to_string(error);
+}
+
+int errno_number(std::string_view name) {
+    for (const ErrnoRow& row : kErrnos) {
+        if (row.name == name) return row.number;
+    }
+    return 0;
+}
+
+std::string_view trim(std::string_view text) {
+    const std::size_t end = text.find_last_not_of(" \t\r\n");
+    return end == std::string_view::npos ? std::string_view{} : text.substr(0, end + 1);
+}
+
+bool is_text(std::string_view bytes) {
+    for (std::size_t i = 0; i < bytes.size();) {
+        const auto byte = static_cast<unsigned char>(bytes[i]);
+        if (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') return false;
+        if (byte == 0x7f) return false;
+        const std::size_t length = utf8_length(bytes, i);
+        if (length == 0) return false;
+        i += length;
+    }
+    return true;
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+    std::vector<std::string_view> lines;
+    while (!text.empty()) {
+        const std::size_t end = text.find('\n');
+        lines.push_back(text.substr(0, end));
+        if (end == std::string_view::npos) break;
+        text.remove_prefix(end + 1);
+    }
+    return lines;
+}
+
+}  // namespace gpucheck::host

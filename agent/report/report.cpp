@@ -1,0 +1,2 @@
+// Placeholder removed by the renderers.
+#include "agent/report/report.h"

@@ -1,0 +1,31 @@
+// One run as data: what every renderer (text, JSON, JUnit, Prometheus, Nagios) starts from.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "checks/model/check.h"
+
+namespace gpucheck::report {
+
+/// One check of a run; also those that did not apply.
+struct CheckLine {
+    CheckResult result;
+    double duration_ms = 0;
+};
+
+struct Report {
+    std::string report_id;      ///< UUIDv7
+    std::string created;        ///< RFC 3339 UTC
+    std::string tool_version;
+    Profile profile = Profile::quick;
+    double duration_s = 0;
+    bool simulated = false;     ///< a recorded machine, fake drivers or a replaced root
+    std::string injected;       ///< fault injected on purpose; empty for none
+    std::string machine;        ///< folder of the recorded machine; empty when live
+    Verdict verdict = Verdict::unknown;
+    Snapshot snapshot;
+    std::vector<CheckLine> checks;
+};
+
+}  // namespace gpucheck::report

@@ -1,0 +1,10 @@
+// The check objects, one from each file, for the explicit list in all.cpp.
+#pragma once
+
+#include "checks/model/check.h"
+
+namespace gpucheck {
+
+extern const Check kClockCheck;
+
+}  // namespace gpucheck

@@ -1,0 +1,103 @@
+// The root descriptor: what it reads, what it refuses, and that nothing leads out of it.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "agent/host/confined.h"
+#include "tests/host/temp_machine.h"
+
+namespace gpucheck::host {
+namespace {
+
+TEST(Sysroot, ReadsAndTellsWhyNot) {
+    TempMachine machine;
+    machine.file("/sys/a/value", "0x10de\n").file("/sys/a/empty", "").file("/sys/a/binary", std::string("\0\1\2", 3));
+    const Sysroot root = machine.open();
+    EXPECT_EQ(root.read_hex16("/sys/a/value").value(), 0x10de);
+    EXPECT_EQ(root.read_line("/sys/a/empty").why(), "empty");
+    EXPECT_EQ(root.read_line("/sys/a/binary").why(), "malformed: not text");
+    EXPECT_EQ(root.read("/sys/a/none").why(), "ENOENT");
+    EXPECT_EQ(root.read("/sys/a/value/below").why(), "ENOENT");
+    EXPECT_EQ(root.read("/sys/a").why(), "EISDIR");
+    EXPECT_EQ(root.read("/sys/a/value", 3).why(), "larger than 3 bytes");
+}
+
+TEST(Sysroot, LinksNeverLeaveTheRoot) {
+    TempMachine machine;
+    machine.file("/sys/devices/x/value", "1\n")
+        .link("/sys/bus/x", "../devices/x")
+        .link("/sys/escape", "../../../../../../../../etc/hostname")
+        .link("/sys/absolute", "/etc/hostname")
+        .link("/sys/loop", "loop");
+    const Sysroot root = machine.open();
+    EXPECT_EQ(root.read_u64("/sys/bus/x/value").value(), 1U);
+    EXPECT_EQ(root.real_path("/sys/bus/x/value").value(), "/sys/devices/x/value");
+    EXPECT_EQ(root.read("/sys/escape").why(), "EXDEV");
+    EXPECT_EQ(root.read("/sys/absolute").why(), "EXDEV");
+    EXPECT_EQ(root.read("/sys/loop").why(), "ELOOP");
+    EXPECT_EQ(root.link_name("/sys/bus/x").value(), "x");
+}
+
+TEST(Sysroot, TheWalkAgreesWithOpenat2) {
+    TempMachine machine;
+    machine.file("/sys/devices/x/value", "1\n").link("/sys/bus/x", "../devices/x").link("/sys/out", "../../..");
+    const Descriptor root(::open((machine.path() / "sysroot").c_str(), O_PATH | O_DIRECTORY));
+    for (const char* path : {"/sys/bus/x/value", "/sys/bus/x/../x/value", "/sys/out", "/sys/nothing", "/", "/sys/bus/x/.."}) {
+        int by_kernel = 0, by_walk = 0;
+        const bool kernel = open_confined(root.get(), path, O_RDONLY, Confinement::beneath, by_kernel).valid();
+        const bool walk = walk_confined(root.get(), path, O_RDONLY, Confinement::beneath, by_walk, nullptr).valid();
+        EXPECT_EQ(kernel, walk) << path;
+        EXPECT_EQ(by_kernel, by_walk) << path;
+    }
+}
+
+TEST(Sysroot, FifosAndDevicesAreRefusedAtOnce) {
+    TempMachine machine;
+    machine.folder("/sys");
+    ASSERT_EQ(::mkfifo(machine.at("/sys/fifo").c_str(), 0600), 0);
+    EXPECT_EQ(machine.open().read("/sys/fifo").why(), "not a regular file");
+}
+
+TEST(Sysroot, NodesJsonWins) {
+    TempMachine machine;
+    machine.file("/sys/x", "7\n").folder("/dev/dri").beside("nodes.json", R"([
+        {"path":"/dev/kfd","type":"char","major":236,"minor":0,"mode":"0660","uid":0,"gid":109},
+        {"path":"/dev/dri/renderD128","type":"char","major":226,"minor":128,"mode":"0660","uid":0,"gid":109,"open":"EPERM"},
+        {"path":"/sys/x","type":"file","mode":"0444","uid":0,"gid":0,"open":"ok","read":"EINVAL"}])");
+    machine.beside("process.json", R"({"uid":1000,"gids":[1000,109],"env":{}})");
+    const Sysroot root = machine.open();
+    EXPECT_EQ(root.try_open("/dev/kfd").value(), "ok");  // a member of group 109
+    EXPECT_EQ(root.try_open("/dev/dri/renderD128").value(), "EPERM");
+    EXPECT_EQ(root.stat("/dev/kfd")->major, 236U);
+    EXPECT_EQ(root.read("/sys/x").why(), "EINVAL");
+    EXPECT_EQ(root.list("/dev").value(), (std::vector<std::string>{"dri", "kfd"}));
+    EXPECT_EQ(root.list("/dev/dri").value(), (std::vector<std::string>{"renderD128"}));
+    machine.beside("process.json", R"({"uid":1000,"gids":[1000],"env":{}})");
+    EXPECT_EQ(machine.open().try_open("/dev/kfd").value(), "EACCES");
+}
+
+TEST(Sysroot, WhatWasNotCapturedIsNotAbsent) {
+    TempMachine machine;
+    machine.file("/sys/a/b", "1\n").beside("captured.txt", "# tried\n/sys/a/*\n/sys/c/**/d\n");
+    const Sysroot root = machine.open();
+    EXPECT_EQ(root.read("/sys/a/x").why(), "ENOENT");
+    EXPECT_EQ(root.read("/sys/z").why(), "not captured");
+    EXPECT_EQ(root.read("/sys/c/1/2/d").why(), "ENOENT");
+    EXPECT_TRUE(root.list("/sys/a").known());
+    EXPECT_FALSE(root.exists("/sys/z").known());
+}
+
+TEST(Sysroot, BadMachineFoldersAreErrors) {
+    TempMachine machine;
+    EXPECT_TRUE(std::holds_alternative<std::string>(Sysroot::recorded("/nonexistent/machine")));
+    for (const char* nodes : {"{", "{}", R"([{"path":"dev/kfd"}])", R"([{"path":"/dev/kfd","type":"char","mode":"9"}])",
+                              R"([{"path":"/dev/kfd","type":"char","mode":"0660","open":"EWHAT"}])"}) {
+        machine.beside("nodes.json", nodes);
+        EXPECT_TRUE(std::holds_alternative<std::string>(Sysroot::recorded(machine.path().string()))) << nodes;
+    }
+    machine.beside("nodes.json", std::string(100000, '['));
+    EXPECT_TRUE(std::holds_alternative<std::string>(Sysroot::recorded(machine.path().string())));
+}
+
+}  // namespace
+}  // namespace gpucheck::host
