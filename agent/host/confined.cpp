@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstring>
 #include <vector>
 
 namespace gpucheck::host {
@@ -39,6 +40,41 @@ int read_link_at(int dir, const char* name, std::string& target) {
     return 0;
 }
 
+// A link that a checkout without link support (git's core.symlinks=false, some archives) laid down as a small file which
+// holds the target and no newline. Read only below recorded roots.
+bool read_text_link(int dir, const char* name, std::string& target) {
+    const Descriptor file(::openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!file.valid()) return false;
+    std::array<char, PATH_MAX> buffer;
+    const ssize_t length = ::read(file.get(), buffer.data(), buffer.size());
+    if (length <= 0 || static_cast<std::size_t>(length) == buffer.size()) return false;
+    target.assign(buffer.data(), static_cast<std::size_t>(length));
+    if (target.front() == '/') return false;
+    for (const char c : target) {
+        if (static_cast<unsigned char>(c) < 0x20) return false;
+    }
+    return true;
+}
+
+bool maybe_text_link(const struct stat& status) {
+    return S_ISREG(status.st_mode) && status.st_size > 0 && status.st_size < PATH_MAX;
+}
+
+// Is it certain that this file holds more than a link's target? O_PATH descriptors cannot be read: then no.
+bool holds_newline(int fd, int flags) {
+    if ((flags & O_PATH) != 0) return false;
+    std::array<char, PATH_MAX> buffer;
+    const ssize_t length = ::pread(fd, buffer.data(), buffer.size(), 0);
+    return length > 0 && std::memchr(buffer.data(), '\n', static_cast<std::size_t>(length)) != nullptr;
+}
+
+// "../x" can be nothing else; a bare name such as "rocm-6.3.2" is a link when that neighbour exists.
+bool is_text_link(int dir, const std::string& target) {
+    if (target.starts_with("../")) return true;
+    struct stat status {};
+    return ::fstatat(dir, target.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 }  // namespace
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
@@ -57,6 +93,12 @@ int Descriptor::release() {
     const int fd = fd_;
     fd_ = -1;
     return fd;
+}
+
+int read_any_link(int dir, const std::string& name, bool text_links, std::string& target) {
+    const int code = read_link_at(dir, name.c_str(), target);
+    if (code == EINVAL && text_links && read_text_link(dir, name.c_str(), target)) return 0;
+    return code;
 }
 
 Descriptor walk_confined(int root_fd, std::string_view path, int flags, Confinement confinement, int& error,
@@ -87,10 +129,16 @@ Descriptor walk_confined(int root_fd, std::string_view path, int flags, Confinem
         struct stat status {};
         if (::fstatat(here(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return fail(errno);
         const bool last = pending.empty();
-        if (S_ISLNK(status.st_mode) && !(last && (flags & O_NOFOLLOW) != 0)) {
+        const bool follow = !(last && (flags & O_NOFOLLOW) != 0);
+        std::string target;
+        const bool text_link = follow && confinement == Confinement::beneath && maybe_text_link(status) &&
+                               read_text_link(here(), name.c_str(), target) &&
+                               (!last || is_text_link(here(), target));
+        if (follow && (S_ISLNK(status.st_mode) || text_link)) {
             if (++links > kMaxLinks) return fail(ELOOP);
-            std::string target;
-            if (const int code = read_link_at(here(), name.c_str(), target)) return fail(code);
+            if (!text_link) {
+                if (const int code = read_link_at(here(), name.c_str(), target)) return fail(code);
+            }
             if (target.empty()) return fail(ENOENT);
             if (target.front() == '/') {
                 if (confinement == Confinement::beneath) return fail(EXDEV);
@@ -147,14 +195,19 @@ Descriptor open_confined(int root_fd, std::string_view path, int flags, Confinem
         const long fd = ::syscall(SYS_openat2, root_fd, relative.c_str(), &how, sizeof how);
         if (fd >= 0) {
             error = 0;
-            return Descriptor(static_cast<int>(fd));
+            Descriptor found(static_cast<int>(fd));
+            struct stat status {};
+            const bool small_file = confinement == Confinement::beneath && ::fstat(found.get(), &status) == 0 &&
+                                    maybe_text_link(status) && !holds_newline(found.get(), flags);
+            if (!small_file) return found;
+        } else if (confinement == Confinement::live || errno != ENOTDIR) {
+            // EPERM can be the answer of the file or of a seccomp filter that does not know openat2: only the walk can tell.
+            if (errno != ENOSYS && errno != EPERM && errno != EAGAIN) {
+                error = errno;
+                return Descriptor();
+            }
+            if (errno == ENOSYS) openat2_works = false;
         }
-        // EPERM can be the answer of the file or of a seccomp filter that does not know openat2: only the walk can tell.
-        if (errno != ENOSYS && errno != EPERM && errno != EAGAIN) {
-            error = errno;
-            return Descriptor();
-        }
-        if (errno == ENOSYS) openat2_works = false;
     }
     return walk_confined(root_fd, path, flags, confinement, error, nullptr);
 }

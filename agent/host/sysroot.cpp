@@ -295,10 +295,10 @@ Fact<std::string> Sysroot::link_target(std::string_view path) const {
     int error = 0;
     const Descriptor parent = impl_->open(parent_of(path), O_PATH | O_DIRECTORY, error);
     if (!parent.valid()) return impl_->why_missing(path, error);
-    char buffer[PATH_MAX];
-    const ssize_t length = ::readlinkat(parent.get(), std::string(base_of(path)).c_str(), buffer, sizeof buffer);
-    if (length < 0) return impl_->why_missing(path, errno);
-    return Fact<std::string>(std::string(buffer, static_cast<std::size_t>(length)), source);
+    std::string target;
+    error = read_any_link(parent.get(), std::string(base_of(path)), !impl_->live(), target);
+    if (error != 0) return impl_->why_missing(path, error);
+    return Fact<std::string>(std::move(target), source);
 }
 
 Fact<std::string> Sysroot::link_name(std::string_view path) const {

@@ -38,6 +38,29 @@ TEST(Sysroot, LinksNeverLeaveTheRoot) {
     EXPECT_EQ(root.link_name("/sys/bus/x").value(), "x");
 }
 
+TEST(Sysroot, LinksLaidDownAsTextFilesAreLinks) {
+    TempMachine machine;
+    machine.file("/sys/devices/x/value", "1\n")
+        .file("/sys/devices/x/driver", "../../bus/drivers/amdgpu")  // its target need not exist
+        .file("/sys/bus/x", "../devices/x")
+        .file("/opt/rocm", "rocm-6.3.2")
+        .file("/opt/rocm-6.3.2/version", "6.3.2\n")
+        .file("/opt/word", "hello")  // no neighbour of that name: a file without a newline
+        .file("/opt/newline", "rocm\n")
+        .file("/opt/out", "../../../../etc/hostname")
+        .file("/opt/loop", "loop");
+    const Sysroot root = machine.open();
+    EXPECT_EQ(root.read_u64("/sys/bus/x/value").value(), 1U);
+    EXPECT_EQ(root.real_path("/sys/bus/x").value(), "/sys/devices/x");
+    EXPECT_EQ(root.link_name("/sys/bus/x/driver").value(), "amdgpu");
+    EXPECT_EQ(root.read_line("/opt/rocm/version").value(), "6.3.2");
+    EXPECT_TRUE(root.list("/opt/rocm").known());
+    EXPECT_EQ(root.read_line("/opt/word").value(), "hello");
+    EXPECT_EQ(root.read_line("/opt/newline").value(), "rocm");
+    EXPECT_EQ(root.read("/opt/out").why(), "EXDEV");
+    EXPECT_EQ(root.read("/opt/loop").why(), "ELOOP");
+}
+
 TEST(Sysroot, TheWalkAgreesWithOpenat2) {
     TempMachine machine;
     machine.file("/sys/devices/x/value", "1\n").link("/sys/bus/x", "../devices/x").link("/sys/out", "../../..");
