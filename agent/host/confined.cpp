@@ -40,8 +40,8 @@ int read_link_at(int dir, const char* name, std::string& target) {
     return 0;
 }
 
-// A link that a checkout without link support (git's core.symlinks=false, some archives) laid down as a small file which
-// holds the target and no newline. Read only below recorded roots.
+// A link that a checkout without link support (git's core.symlinks=false, some archives) laid down as a small
+// file which holds the target and no newline. Read only below recorded roots.
 bool read_text_link(int dir, const char* name, std::string& target) {
     const Descriptor file(::openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!file.valid()) return false;
@@ -104,9 +104,9 @@ int read_any_link(int dir, const std::string& name, bool text_links, std::string
 Descriptor walk_confined(int root_fd, std::string_view path, int flags, Confinement confinement, int& error,
                          std::string* resolved) {
     error = 0;
-    std::vector<std::string> pending = components_of(path);   // still to visit, last element first
+    std::vector<std::string> pending = components_of(path);  // still to visit, last element first
     for (std::size_t i = 0, n = pending.size(); i < n / 2; ++i) std::swap(pending[i], pending[n - 1 - i]);
-    std::vector<Descriptor> stack;                             // open folders from the root down
+    std::vector<Descriptor> stack;  // open folders from the root down
     std::vector<std::string> names;
     const auto here = [&] { return stack.empty() ? root_fd : stack.back().get(); };
     const auto fail = [&](int code) {
@@ -197,11 +197,13 @@ Descriptor open_confined(int root_fd, std::string_view path, int flags, Confinem
             error = 0;
             Descriptor found(static_cast<int>(fd));
             struct stat status {};
-            const bool small_file = confinement == Confinement::beneath && ::fstat(found.get(), &status) == 0 &&
-                                    maybe_text_link(status) && !holds_newline(found.get(), flags);
+            const bool small_file = confinement == Confinement::beneath &&
+                                    ::fstat(found.get(), &status) == 0 && maybe_text_link(status) &&
+                                    !holds_newline(found.get(), flags);
             if (!small_file) return found;
         } else if (confinement == Confinement::live || errno != ENOTDIR) {
-            // EPERM can be the answer of the file or of a seccomp filter that does not know openat2: only the walk can tell.
+            // EPERM can be the answer of the file or of a seccomp filter that does not know openat2: only the
+            // walk can tell.
             if (errno != ENOSYS && errno != EPERM && errno != EAGAIN) {
                 error = errno;
                 return Descriptor();

@@ -1,5 +1,5 @@
-// Reads what git cannot hold of a recorded machine; every field is checked, because a recorded machine comes from
-// a stranger's bug report.
+// Reads what git cannot hold of a recorded machine; every field is checked, because a recorded machine comes
+// from a stranger's bug report.
 #include "agent/host/recorded.h"
 
 #include <fcntl.h>
@@ -72,7 +72,9 @@ std::string text_of(const Json& object, const char* key) {
     return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-bool is_outcome(const std::string& name) { return name.empty() || name == "ok" || errno_number(name) != 0; }
+bool is_outcome(const std::string& name) {
+    return name.empty() || name == "ok" || errno_number(name) != 0;
+}
 
 bool read_node(const Json& entry, RecordedMachine& machine, std::string& error) {
     if (!entry.is_object()) {
@@ -147,7 +149,8 @@ bool read_process(const Json& document, RecordedProcess& process, std::string& e
             if (value.is_string()) process.env[name] = value.get<std::string>();
         }
     }
-    if (const std::string now = text_of(document, "now"); !now.empty()) process.now = Fact<std::string>(now, source);
+    if (const std::string now = text_of(document, "now"); !now.empty())
+        process.now = Fact<std::string>(now, source);
     if (const auto uptime = document.find("uptime_s"); uptime != document.end() && uptime->is_number()) {
         process.uptime_s = Fact<double>(uptime->get<double>(), source);
     }

@@ -1,5 +1,5 @@
-// Reads a machine's files through one root descriptor; see sysroot.h. What a recorded machine cannot hold as files
-// comes from its nodes.json and process.json and wins over what lies on disk.
+// Reads a machine's files through one root descriptor; see sysroot.h. What a recorded machine cannot hold as
+// files comes from its nodes.json and process.json and wins over what lies on disk.
 #include "agent/host/sysroot.h"
 
 #include <dirent.h>
@@ -30,12 +30,24 @@ struct Sysroot::Impl {
     std::string folder;
     RecordedMachine machine;
     std::function<void(const Access&)> observer;
+    std::vector<std::string> refused;
 
     bool live() const { return confinement == Confinement::live; }
     void note(AccessKind kind, std::string_view path) const {
         if (observer) observer({kind, std::string(path)});
     }
+    bool refuses(std::string_view path) const {
+        for (const std::string& prefix : refused) {
+            if (path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/'))
+                return true;
+        }
+        return false;
+    }
     Descriptor open(std::string_view path, int flags, int& error) const {
+        if (refuses(path)) {
+            error = ETIMEDOUT;
+            return Descriptor();
+        }
         return open_confined(root.get(), path, flags, confinement, error);
     }
     const RecordedNode* node_at(std::string_view path) const;
@@ -64,7 +76,8 @@ std::string type_of(mode_t mode) {
     return "other";
 }
 
-// What open(2) would answer by mode and ids alone (path_resolution(7)): root passes, else the first class that fits.
+// What open(2) would answer by mode and ids alone (path_resolution(7)): root passes, else the first class
+// that fits.
 std::string open_by_mode(const NodeStat& stat, const RecordedProcess& process, bool write) {
     if (process.uid.is(0U)) return "ok";
     const unsigned wanted = write ? 6 : 4;
@@ -107,12 +120,14 @@ RecordedProcess this_process() {
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
         const std::string_view text(*entry);
         const std::size_t equals = text.find('=');
-        if (equals != std::string_view::npos) process.env.emplace(text.substr(0, equals), text.substr(equals + 1));
+        if (equals != std::string_view::npos)
+            process.env.emplace(text.substr(0, equals), text.substr(equals + 1));
     }
     const std::time_t now = std::time(nullptr);
     std::tm utc{};
     char buffer[32];
-    if (::gmtime_r(&now, &utc) != nullptr && std::strftime(buffer, sizeof buffer, "%Y-%m-%dT%H:%M:%SZ", &utc) > 0) {
+    if (::gmtime_r(&now, &utc) != nullptr &&
+        std::strftime(buffer, sizeof buffer, "%Y-%m-%dT%H:%M:%SZ", &utc) > 0) {
         process.now = Fact<std::string>(buffer, "clock_gettime(2)");
     }
     return process;
@@ -138,6 +153,7 @@ Missing Sysroot::Impl::why_missing(std::string_view path, int error, bool as_fol
     if ((error == ENOENT || error == ENOTDIR) && machine.captured) {
         if (!is_captured(*machine.captured, path, as_folder)) return {std::string(path), "not captured"};
     }
+    if (error == ETIMEDOUT && refuses(path)) return {std::string(path), "did not return"};
     if (error == ENOTDIR) error = ENOENT;  // a component is a file: the thing asked for is not there
     return {std::string(path), errno_name(error)};
 }
@@ -170,10 +186,21 @@ std::variant<Sysroot, std::string> Sysroot::recorded(const std::string& folder) 
     return Sysroot(std::move(impl));
 }
 
-bool Sysroot::is_live() const { return impl_->live(); }
-const std::string& Sysroot::folder() const { return impl_->folder; }
-const RecordedProcess& Sysroot::process() const { return impl_->machine.process; }
-void Sysroot::on_access(std::function<void(const Access&)> observer) { impl_->observer = std::move(observer); }
+bool Sysroot::is_live() const {
+    return impl_->live();
+}
+const std::string& Sysroot::folder() const {
+    return impl_->folder;
+}
+const RecordedProcess& Sysroot::process() const {
+    return impl_->machine.process;
+}
+void Sysroot::on_access(std::function<void(const Access&)> observer) {
+    impl_->observer = std::move(observer);
+}
+void Sysroot::refuse(std::vector<std::string> prefixes) {
+    impl_->refused = std::move(prefixes);
+}
 
 Fact<std::string> Sysroot::read(std::string_view path, std::size_t limit) const {
     impl_->note(AccessKind::read, path);
@@ -311,9 +338,11 @@ Fact<std::string> Sysroot::link_name(std::string_view path) const {
 
 Fact<std::string> Sysroot::real_path(std::string_view path) const {
     impl_->note(AccessKind::stat, path);
+    if (impl_->refuses(path)) return Missing{std::string(path), "did not return"};
     int error = 0;
     std::string resolved;
-    const Descriptor found = walk_confined(impl_->root.get(), path, O_PATH, impl_->confinement, error, &resolved);
+    const Descriptor found =
+        walk_confined(impl_->root.get(), path, O_PATH, impl_->confinement, error, &resolved);
     if (!found.valid()) return impl_->why_missing(path, error);
     return Fact<std::string>(std::move(resolved), std::string(path));
 }
@@ -356,20 +385,20 @@ Fact<std::string> Sysroot::try_open(std::string_view path) const {
     if (const RecordedNode* node = impl_->node_at(path)) {
         const bool device = node->stat.type == "char" || node->stat.type == "block";
         const std::string& open = node->open;
-        return Fact<std::string>(open.empty() ? open_by_mode(node->stat, impl_->machine.process, device) : open, source);
+        return Fact<std::string>(
+            open.empty() ? open_by_mode(node->stat, impl_->machine.process, device) : open, source);
     }
     int error = 0;
     const Descriptor found = impl_->open(path, O_PATH, error);
     if (!found.valid()) {
         Missing missing = impl_->why_missing(path, error);
-        if (missing.why == "not captured") return missing;
+        if (missing.why == "not captured" || missing.why == "did not return") return missing;
         return Fact<std::string>(std::move(missing.why), source);
     }
     struct stat status {};
     if (::fstat(found.get(), &status) != 0) return Fact<std::string>(errno_name(errno), source);
     const bool device = S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode);
-    const Descriptor opened =
-        impl_->open(path, (device ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY, error);
+    const Descriptor opened = impl_->open(path, (device ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY, error);
     return Fact<std::string>(opened.valid() ? "ok" : errno_name(error), source);
 }
 

@@ -15,14 +15,14 @@ struct CheckLine {
 };
 
 struct Report {
-    std::string report_id;      ///< UUIDv7
-    std::string created;        ///< RFC 3339 UTC
+    std::string report_id;  ///< UUIDv7
+    std::string created;    ///< RFC 3339 UTC
     std::string tool_version;
     Profile profile = Profile::quick;
     double duration_s = 0;
-    bool simulated = false;     ///< a recorded machine, fake drivers or a replaced root
-    std::string injected;       ///< fault injected on purpose; empty for none
-    std::string machine;        ///< folder of the recorded machine; empty when live
+    bool simulated = false;  ///< a recorded machine, fake drivers or a replaced root
+    std::string injected;    ///< fault injected on purpose; empty for none
+    std::string machine;     ///< folder of the recorded machine; empty when live
     Verdict verdict = Verdict::unknown;
     Snapshot snapshot;
     std::vector<CheckLine> checks;

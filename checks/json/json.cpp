@@ -6,8 +6,8 @@
 namespace gpucheck {
 namespace {
 
-// Deepest nesting of brackets outside strings. The parser itself would accept any depth and a later recursive walk
-// would then overflow the stack.
+// Deepest nesting of brackets outside strings. The parser itself would accept any depth and a later recursive
+// walk would then overflow the stack.
 std::size_t depth_of(std::string_view text) {
     std::size_t depth = 0, deepest = 0;
     bool in_string = false;

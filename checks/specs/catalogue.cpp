@@ -17,8 +17,9 @@ std::string text_at(const Json& row, const char* key) {
 }
 
 std::vector<CatalogueRow> load() {
-    const std::string_view text(gpucheck_catalogue_json_begin,
-                                static_cast<std::size_t>(gpucheck_catalogue_json_end - gpucheck_catalogue_json_begin));
+    const std::string_view text(
+        gpucheck_catalogue_json_begin,
+        static_cast<std::size_t>(gpucheck_catalogue_json_end - gpucheck_catalogue_json_begin));
     auto parsed = parse_json(text);
     std::vector<CatalogueRow> rows;
     const Json* document = std::get_if<Json>(&parsed);
@@ -28,7 +29,7 @@ std::vector<CatalogueRow> load() {
         const auto scope = scope_from(text_at(entry, "scope"));
         const auto action = action_from(text_at(entry, "action"));
         if (!severity || !scope || !action) continue;
-        CatalogueRow row{text_at(entry, "code"), text_at(entry, "title"), *severity, *scope, *action,
+        CatalogueRow row{text_at(entry, "code"),  text_at(entry, "title"),  *severity, *scope, *action,
                          text_at(entry, "cause"), text_at(entry, "remedy"), {}};
         for (const Json& reference : entry.value("references", Json::array())) {
             if (reference.is_string()) row.references.push_back(reference.get<std::string>());
@@ -48,8 +49,9 @@ const std::vector<CatalogueRow>& catalogue() {
 
 const CatalogueRow* catalogue_row(std::string_view code) {
     const std::vector<CatalogueRow>& rows = catalogue();
-    const auto found = std::lower_bound(rows.begin(), rows.end(), code,
-                                        [](const CatalogueRow& row, std::string_view wanted) { return row.code < wanted; });
+    const auto found =
+        std::lower_bound(rows.begin(), rows.end(), code,
+                         [](const CatalogueRow& row, std::string_view wanted) { return row.code < wanted; });
     return found != rows.end() && found->code == code ? &*found : nullptr;
 }
 

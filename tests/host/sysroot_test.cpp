@@ -11,7 +11,9 @@ namespace {
 
 TEST(Sysroot, ReadsAndTellsWhyNot) {
     TempMachine machine;
-    machine.file("/sys/a/value", "0x10de\n").file("/sys/a/empty", "").file("/sys/a/binary", std::string("\0\1\2", 3));
+    machine.file("/sys/a/value", "0x10de\n")
+        .file("/sys/a/empty", "")
+        .file("/sys/a/binary", std::string("\0\1\2", 3));
     const Sysroot root = machine.open();
     EXPECT_EQ(root.read_hex16("/sys/a/value").value(), 0x10de);
     EXPECT_EQ(root.read_line("/sys/a/empty").why(), "empty");
@@ -63,12 +65,17 @@ TEST(Sysroot, LinksLaidDownAsTextFilesAreLinks) {
 
 TEST(Sysroot, TheWalkAgreesWithOpenat2) {
     TempMachine machine;
-    machine.file("/sys/devices/x/value", "1\n").link("/sys/bus/x", "../devices/x").link("/sys/out", "../../..");
+    machine.file("/sys/devices/x/value", "1\n")
+        .link("/sys/bus/x", "../devices/x")
+        .link("/sys/out", "../../..");
     const Descriptor root(::open((machine.path() / "sysroot").c_str(), O_PATH | O_DIRECTORY));
-    for (const char* path : {"/sys/bus/x/value", "/sys/bus/x/../x/value", "/sys/out", "/sys/nothing", "/", "/sys/bus/x/.."}) {
+    for (const char* path :
+         {"/sys/bus/x/value", "/sys/bus/x/../x/value", "/sys/out", "/sys/nothing", "/", "/sys/bus/x/.."}) {
         int by_kernel = 0, by_walk = 0;
-        const bool kernel = open_confined(root.get(), path, O_RDONLY, Confinement::beneath, by_kernel).valid();
-        const bool walk = walk_confined(root.get(), path, O_RDONLY, Confinement::beneath, by_walk, nullptr).valid();
+        const bool kernel =
+            open_confined(root.get(), path, O_RDONLY, Confinement::beneath, by_kernel).valid();
+        const bool walk =
+            walk_confined(root.get(), path, O_RDONLY, Confinement::beneath, by_walk, nullptr).valid();
         EXPECT_EQ(kernel, walk) << path;
         EXPECT_EQ(by_kernel, by_walk) << path;
     }
@@ -110,11 +117,22 @@ TEST(Sysroot, WhatWasNotCapturedIsNotAbsent) {
     EXPECT_FALSE(root.exists("/sys/z").known());
 }
 
+TEST(Sysroot, RefusedPathsAreNotTouched) {
+    TempMachine machine;
+    machine.file("/sys/gpu/slow/value", "1\n").file("/sys/gpu/slower", "2\n");
+    Sysroot root = machine.open();
+    root.refuse({"/sys/gpu/slow"});
+    EXPECT_EQ(root.read("/sys/gpu/slow/value").why(), "did not return");
+    EXPECT_EQ(root.try_open("/sys/gpu/slow").why(), "did not return");
+    EXPECT_EQ(root.read_line("/sys/gpu/slower").value(), "2");  // only whole components count
+}
+
 TEST(Sysroot, BadMachineFoldersAreErrors) {
     TempMachine machine;
     EXPECT_TRUE(std::holds_alternative<std::string>(Sysroot::recorded("/nonexistent/machine")));
-    for (const char* nodes : {"{", "{}", R"([{"path":"dev/kfd"}])", R"([{"path":"/dev/kfd","type":"char","mode":"9"}])",
-                              R"([{"path":"/dev/kfd","type":"char","mode":"0660","open":"EWHAT"}])"}) {
+    for (const char* nodes :
+         {"{", "{}", R"([{"path":"dev/kfd"}])", R"([{"path":"/dev/kfd","type":"char","mode":"9"}])",
+          R"([{"path":"/dev/kfd","type":"char","mode":"0660","open":"EWHAT"}])"}) {
         machine.beside("nodes.json", nodes);
         EXPECT_TRUE(std::holds_alternative<std::string>(Sysroot::recorded(machine.path().string()))) << nodes;
     }
