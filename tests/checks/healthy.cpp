@@ -6,11 +6,16 @@
 namespace gpucheck {
 namespace {
 
-PciLink link(LinkSpeed speed, unsigned width) { return {fact(speed), fact(speed), fact(width), fact(width)}; }
+PciLink link(LinkSpeed speed, unsigned width) {
+    return {fact(speed), fact(speed), fact(width), fact(width)};
+}
 
-Aer clean_aer() { return {fact(AerCounters{}), fact(AerCounters{}), fact(AerCounters{})}; }
+Aer clean_aer() {
+    return {fact(AerCounters{}), fact(AerCounters{}), fact(AerCounters{})};
+}
 
-PciFunction function(Bdf bdf, std::uint16_t vendor, std::uint16_t device, std::uint32_t class_code, const char* driver) {
+PciFunction function(Bdf bdf, std::uint16_t vendor, std::uint16_t device, std::uint32_t class_code,
+                     const char* driver) {
     PciFunction pci;
     pci.bdf = bdf;
     pci.vendor = fact(vendor);
@@ -29,8 +34,10 @@ PciFunction function(Bdf bdf, std::uint16_t vendor, std::uint16_t device, std::u
     return pci;
 }
 
-DeviceNode node(const char* path, NodeKind kind, unsigned major, unsigned minor, unsigned mode, unsigned gid) {
-    return {path, kind, fact(NodeStat{"char", major, minor, mode, 0, gid}), fact("ok"), fact(major), fact(minor)};
+DeviceNode node(const char* path, NodeKind kind, unsigned major, unsigned minor, unsigned mode,
+                unsigned gid) {
+    return {path,       kind,        fact(NodeStat{"char", major, minor, mode, 0, gid}),
+            fact("ok"), fact(major), fact(minor)};
 }
 
 Module module(const char* name, bool loaded, const char* version) {
@@ -91,15 +98,19 @@ Snapshot healthy_h100_x8() {
     host.pci_functions = fact(132U);
     host.nvidia.version = fact("570.133.20");
     host.nvidia.open_kernel_module = fact(true);
-    host.nvidia.params = {{"ModifyDeviceFiles", "1"}, {"DeviceFileMode", "438"}, {"DeviceFileUID", "0"}, {"DeviceFileGID", "0"}};
+    host.nvidia.params = {{"ModifyDeviceFiles", "1"},
+                          {"DeviceFileMode", "438"},
+                          {"DeviceFileUID", "0"},
+                          {"DeviceFileGID", "0"}};
     host.modules = {module("nvidia", true, "570.133.20"), module("nvidia_uvm", true, "570.133.20"),
                     module("nouveau", false, nullptr), module("amdgpu", false, nullptr)};
     host.kfd.nodes_total = Missing{"test", "ENOENT"};
     host.kfd.gpu_nodes = Missing{"test", "ENOENT"};
     host.nodes = {node("/dev/nvidiactl", NodeKind::nvidia_ctl, 195, 255, 0666, 0),
                   node("/dev/nvidia-uvm", NodeKind::nvidia_uvm, 510, 0, 0666, 0)};
-    host.libraries = {library("libcuda.so.1", "/usr/lib/x86_64-linux-gnu/libcuda.so.570.133.20", "570.133.20"),
-                      library("libnvidia-ml.so.1", "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.570.133.20", "570.133.20")};
+    host.libraries = {
+        library("libcuda.so.1", "/usr/lib/x86_64-linux-gnu/libcuda.so.570.133.20", "570.133.20"),
+        library("libnvidia-ml.so.1", "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.570.133.20", "570.133.20")};
     std::vector<std::string> names;
     Board board;
     board.key = "h100-sxm-80gb";
@@ -149,7 +160,8 @@ Snapshot healthy_mi300x_vf() {
     host.dmi.sys_vendor = fact("DigitalOcean");
     host.pci_functions = fact(5U);
     host.rocm_version = fact("6.3.2-66");
-    host.modules = {module("amdgpu", true, "6.10.5"), module("nvidia", false, nullptr), module("nouveau", false, nullptr)};
+    host.modules = {module("amdgpu", true, "6.10.5"), module("nvidia", false, nullptr),
+                    module("nouveau", false, nullptr)};
     host.dkms = {{"amdgpu", "6.10.5-2125197.24.04", fact("installed")}};
     host.kfd.nodes_total = fact(2U);
     host.kfd.gpu_nodes = fact(1U);
@@ -211,7 +223,9 @@ Snapshot healthy_mi300x_vf() {
 Findings complaints(const Check& check, const Snapshot& snapshot) {
     Findings all = run_check(check, snapshot, Profile::acceptance).findings;
     all.erase(std::remove_if(all.begin(), all.end(),
-                             [](const Finding& f) { return f.verdict == Verdict::pass || f.verdict == Verdict::not_applicable; }),
+                             [](const Finding& f) {
+                                 return f.verdict == Verdict::pass || f.verdict == Verdict::not_applicable;
+                             }),
               all.end());
     return all;
 }
@@ -219,7 +233,8 @@ Findings complaints(const Check& check, const Snapshot& snapshot) {
 std::string said(const Check& check, const Snapshot& snapshot) {
     std::vector<std::string> lines;
     for (const Finding& finding : complaints(check, snapshot)) {
-        lines.push_back(std::string(finding.code) + " " + finding.subject.id + " " + std::string(name_of(finding.verdict)));
+        lines.push_back(std::string(finding.code) + " " + finding.subject.id + " " +
+                        std::string(name_of(finding.verdict)));
     }
     std::sort(lines.begin(), lines.end());
     std::string text;

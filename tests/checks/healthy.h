@@ -8,9 +8,11 @@
 
 namespace gpucheck {
 
-/// Eight H100 SXM on bare metal behind Gen5 switches, driver 570.133.20, Ubuntu 24.04, judged for root; expects 8 GPUs.
+/// Eight H100 SXM on bare metal behind Gen5 switches, driver 570.133.20, Ubuntu 24.04, judged for root;
+/// expects 8 GPUs.
 Snapshot healthy_h100_x8();
-/// One MI300X virtual function in a KVM guest, amdgpu 6.10.5 from DKMS, ROCm 6.3.2, judged for root; expects 1 GPU.
+/// One MI300X virtual function in a KVM guest, amdgpu 6.10.5 from DKMS, ROCm 6.3.2, judged for root; expects
+/// 1 GPU.
 Snapshot healthy_mi300x_vf();
 
 /// A known fact with a source that names the test.
@@ -18,7 +20,9 @@ template <class T>
 Fact<T> fact(T value) {
     return Fact<T>(std::move(value), "test");
 }
-inline Fact<std::string> fact(const char* text) { return Fact<std::string>(text, "test"); }
+inline Fact<std::string> fact(const char* text) {
+    return Fact<std::string>(text, "test");
+}
 
 /// All findings of the check that are not pass.
 Findings complaints(const Check& check, const Snapshot& snapshot);
