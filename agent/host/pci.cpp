@@ -1,0 +1,110 @@
+// Tells GPUs from the other functions of the bus; see pci.h.
+#include "agent/host/pci.h"
+
+#include <algorithm>
+#include <array>
+
+#include "agent/host/pci_function.h"
+
+namespace gpucheck::host {
+namespace {
+
+constexpr std::uint16_t kNvidia = 0x10de, kAmd = 0x1002;
+constexpr std::uint16_t kNoVendor = 0xffff;  // what a read gives when nothing answers
+constexpr std::uint32_t kNoClass = 0xffffff;
+constexpr std::uint32_t kOtherBridge = 0x0680;  // NVSwitch, when the vendor is NVIDIA
+
+// VGA, 3D and other display controllers, processing accelerators (PCI Code and ID Assignment Specification).
+// H100 is 0302, MI200 0380, MI300 1200: looking for VGA or 3D alone misses some.
+constexpr std::array<std::uint32_t, 4> kGpuClasses{0x0300, 0x0302, 0x0380, 0x1200};
+
+// AMD display functions that are a server's management console: ES1000 and Rage XL (names of the PCI ID
+// repository).
+constexpr std::array<std::uint16_t, 3> kAmdConsoles{0x515e, 0x5969, 0x4752};
+
+enum class Kind : std::uint8_t { other, gpu, nvswitch, unreadable };
+
+bool is_gpu_class(std::uint32_t class_code) {
+    return std::find(kGpuClasses.begin(), kGpuClasses.end(), class_code >> 8) != kGpuClasses.end();
+}
+
+bool class_can_be_ours(const Fact<std::uint32_t>& class_code) {
+    if (!class_code.known() || class_code.is(kNoClass)) return true;
+    return is_gpu_class(class_code.value()) || class_code.value() >> 8 == kOtherBridge;
+}
+
+// Decides only on what was read: a function that cannot be ours for one known value needs no other.
+Kind kind_of(const PciFunction& function) {
+    if (!class_can_be_ours(function.class_code)) return Kind::other;
+    if (!function.vendor.known() || function.vendor.is(kNoVendor)) return Kind::unreadable;
+    const std::uint16_t vendor = function.vendor.value();
+    if (vendor != kNvidia && vendor != kAmd) return Kind::other;
+    if (!function.class_code.known() || function.class_code.is(kNoClass)) return Kind::unreadable;
+    if (is_gpu_class(function.class_code.value())) return Kind::gpu;
+    return vendor == kNvidia ? Kind::nvswitch : Kind::other;
+}
+
+bool is_console(const PciFunction& function) {
+    if (!function.vendor.is(kAmd) || !function.device.known()) return false;
+    return std::find(kAmdConsoles.begin(), kAmdConsoles.end(), function.device.value()) != kAmdConsoles.end();
+}
+
+// Worth the full reading although it may be no GPU: one of its values says GPU, or nothing answers any more.
+bool may_be_gpu(const PciFunction& function) {
+    if (function.vendor.known()) return true;
+    return function.class_code.known() && function.class_code.value() >> 8 != kOtherBridge;
+}
+
+void read_one(const Sysroot& root, const Bdf& bdf, PciPorts& ports, PciInventory& inventory) {
+    PciFunction function;
+    function.bdf = bdf;
+    const std::string folder = pci_folder(bdf);
+    function.class_code = read_pci_class(root, folder);
+    if (!class_can_be_ours(function.class_code)) return;
+    function.vendor = root.read_hex16(folder + "/vendor");
+    switch (kind_of(function)) {
+        case Kind::other:
+            return;
+        case Kind::nvswitch:
+            inventory.nvswitches.push_back(bdf);
+            return;
+        case Kind::gpu:
+            read_pci_identity(root, function);
+            if (is_console(function)) return;
+            read_pci_details(root, ports, function);
+            inventory.gpus.push_back(std::move(function));
+            return;
+        case Kind::unreadable:
+            read_pci_identity(root, function);
+            if (may_be_gpu(function)) read_pci_details(root, ports, function);
+            inventory.unreadable.push_back(std::move(function));
+            return;
+    }
+}
+
+}  // namespace
+
+PciInventory read_pci(const Sysroot& root) {
+    PciInventory inventory;
+    const Fact<std::vector<std::string>> names = root.list("/sys/bus/pci/devices");
+    if (!names.known()) {
+        inventory.functions = names.missing();
+        return inventory;
+    }
+    PciPorts ports;
+    unsigned functions = 0;
+    for (const std::string& name : names.value()) {
+        const std::optional<Bdf> bdf = Bdf::parse(name);
+        if (!bdf || bdf->str() != name) continue;  // the kernel spells an address in one way only
+        ++functions;
+        read_one(root, *bdf, ports, inventory);
+    }
+    inventory.functions = Fact<unsigned>(functions, names.source());
+    const auto by_address = [](const PciFunction& a, const PciFunction& b) { return a.bdf < b.bdf; };
+    std::sort(inventory.gpus.begin(), inventory.gpus.end(), by_address);
+    std::sort(inventory.unreadable.begin(), inventory.unreadable.end(), by_address);
+    std::sort(inventory.nvswitches.begin(), inventory.nvswitches.end());
+    return inventory;
+}
+
+}  // namespace gpucheck::host
