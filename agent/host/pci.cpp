@@ -18,9 +18,9 @@ constexpr std::uint32_t kOtherBridge = 0x0680;  // NVSwitch, when the vendor is 
 // H100 is 0302, MI200 0380, MI300 1200: looking for VGA or 3D alone misses some.
 constexpr std::array<std::uint32_t, 4> kGpuClasses{0x0300, 0x0302, 0x0380, 0x1200};
 
-// AMD display functions that are a server's management console: ES1000 and Rage XL (names of the PCI ID
-// repository).
-constexpr std::array<std::uint16_t, 3> kAmdConsoles{0x515e, 0x5969, 0x4752};
+// The one AMD display function that is a server's management console: RN50, sold as ES1000 (ids of the
+// kernel's drivers/video/fbdev/aty/ati_ids.h).
+constexpr std::uint16_t kAmdConsole = 0x515e;
 
 enum class Kind : std::uint8_t { other, gpu, nvswitch, unreadable };
 
@@ -45,8 +45,7 @@ Kind kind_of(const PciFunction& function) {
 }
 
 bool is_console(const PciFunction& function) {
-    if (!function.vendor.is(kAmd) || !function.device.known()) return false;
-    return std::find(kAmdConsoles.begin(), kAmdConsoles.end(), function.device.value()) != kAmdConsoles.end();
+    return function.vendor.is(kAmd) && function.device.is(kAmdConsole);
 }
 
 // Worth the full reading although it may be no GPU: one of its values says GPU, or nothing answers any more.
