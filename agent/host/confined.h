@@ -1,6 +1,8 @@
 // Opens paths below a root directory descriptor without ever leaving it, on any kernel.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -45,5 +47,23 @@ int read_any_link(int dir, const std::string& name, bool text_links, std::string
 /// the last component is opened even when it is a link.
 Descriptor walk_confined(int root_fd, std::string_view path, int flags, Confinement confinement, int& error,
                          std::string* resolved);
+
+/// Opens paths below a recorded root. It does not change, and its files are read folder by folder: a few
+/// folders are kept open, which saves most of the work of finding them again. (A live /sys changes: a kept
+/// folder would hide a new device.)
+class RecordedFolders {
+  public:
+    Descriptor open(int root_fd, std::string_view path, int flags, int& error);
+
+  private:
+    struct Entry {
+        std::string path;
+        Descriptor open;    ///< invalid until a second path below it was asked for
+        unsigned uses = 0;  ///< after the first
+    };
+    Entry& entry(std::string_view folder);
+    std::array<Entry, 8> entries_;
+    std::size_t next_ = 0;
+};
 
 }  // namespace gpucheck::host

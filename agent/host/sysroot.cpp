@@ -33,6 +33,7 @@ struct Sysroot::Impl {
         node_names;  ///< last components in machine.nodes: most paths match none
     std::function<void(const Access&)> observer;
     std::vector<std::string> refused;
+    mutable RecordedFolders folders;
 
     bool live() const { return confinement == Confinement::live; }
     void note(AccessKind kind, std::string_view path) const {
@@ -50,6 +51,7 @@ struct Sysroot::Impl {
             error = ETIMEDOUT;
             return Descriptor();
         }
+        if (!live()) return folders.open(root.get(), path, flags, error);
         return open_confined(root.get(), path, flags, confinement, error);
     }
     const RecordedNode* node_at(std::string_view path) const;

@@ -84,6 +84,48 @@ TEST(Sysroot, TheWalkAgreesWithOpenat2) {
     }
 }
 
+// What a kept folder answers the third time must be what a search from the root answers.
+TEST(Sysroot, KeptFoldersAgreeWithASearch) {
+    TempMachine machine;
+    machine.file("/sys/devices/x/value", "1\n")
+        .file("/sys/devices/x/word", "value")  // a link laid down as text
+        .file("/sys/devices/x/binary", std::string("a\0b", 3))
+        .folder("/sys/devices/x/power")
+        .link("/sys/devices/x/same", "value")
+        .link("/sys/devices/x/folder", "power")
+        .link("/sys/devices/x/out", "../../../../../etc/hostname")
+        .link("/sys/devices/x/loop", "loop")
+        .link("/sys/bus/x", "../devices/x");
+    const Descriptor root(::open((machine.path() / "sysroot").c_str(), O_PATH | O_DIRECTORY));
+    RecordedFolders folders;
+    for (const char* folder :
+         {"/sys/devices/x/", "/sys/bus/x/", "/sys/nothing/", "/sys/devices/x/value/", "/"}) {
+        for (const char* name :
+             {"value", "word", "binary", "power", "same", "folder", "out", "loop", "none", "..", "."}) {
+            for (const int flags :
+                 {O_RDONLY, O_PATH, O_PATH | O_DIRECTORY, O_RDONLY | O_DIRECTORY, O_PATH | O_NOFOLLOW}) {
+                const std::string path = std::string(folder) + name;
+                struct stat expected {
+                }, kept{};
+                int by_search = 0, by_folder = 0;
+                const Descriptor a = open_confined(root.get(), path, flags, Confinement::beneath, by_search);
+                if (a.valid()) {
+                    ASSERT_EQ(::fstat(a.get(), &expected), 0);
+                }
+                for (int i = 0; i < 3; ++i) {
+                    const Descriptor b = folders.open(root.get(), path, flags, by_folder);
+                    EXPECT_EQ(a.valid(), b.valid()) << path << " " << flags;
+                    EXPECT_EQ(by_search, by_folder) << path << " " << flags;
+                    if (b.valid()) {
+                        ASSERT_EQ(::fstat(b.get(), &kept), 0);
+                    }
+                    EXPECT_EQ(expected.st_ino, kept.st_ino) << path << " " << flags;
+                }
+            }
+        }
+    }
+}
+
 TEST(Sysroot, FifosAndDevicesAreRefusedAtOnce) {
     TempMachine machine;
     machine.folder("/sys");
