@@ -54,7 +54,7 @@ bool may_be_gpu(const PciFunction& function) {
     return function.class_code.known() && function.class_code.value() >> 8 != kOtherBridge;
 }
 
-void read_one(const Sysroot& root, const Bdf& bdf, PciPorts& ports, PciInventory& inventory) {
+void read_one(const Sysroot& root, const Bdf& bdf, PciBus& bus, PciInventory& inventory) {
     PciFunction function;
     function.bdf = bdf;
     const std::string folder = pci_folder(bdf);
@@ -70,12 +70,12 @@ void read_one(const Sysroot& root, const Bdf& bdf, PciPorts& ports, PciInventory
         case Kind::gpu:
             read_pci_identity(root, function);
             if (is_console(function)) return;
-            read_pci_details(root, ports, function);
+            read_pci_details(root, bus, function);
             inventory.gpus.push_back(std::move(function));
             return;
         case Kind::unreadable:
             read_pci_identity(root, function);
-            if (may_be_gpu(function)) read_pci_details(root, ports, function);
+            if (may_be_gpu(function)) read_pci_details(root, bus, function);
             inventory.unreadable.push_back(std::move(function));
             return;
     }
@@ -90,19 +90,14 @@ PciInventory read_pci(const Sysroot& root) {
         inventory.functions = names.missing();
         return inventory;
     }
-    PciPorts ports;
-    unsigned functions = 0;
+    PciBus bus;
     for (const std::string& name : names.value()) {
         const std::optional<Bdf> bdf = Bdf::parse(name);
-        if (!bdf || bdf->str() != name) continue;  // the kernel spells an address in one way only
-        ++functions;
-        read_one(root, *bdf, ports, inventory);
+        if (bdf && bdf->str() == name)
+            bus.listed.insert(*bdf);  // the kernel spells an address in one way only
     }
-    inventory.functions = Fact<unsigned>(functions, names.source());
-    const auto by_address = [](const PciFunction& a, const PciFunction& b) { return a.bdf < b.bdf; };
-    std::sort(inventory.gpus.begin(), inventory.gpus.end(), by_address);
-    std::sort(inventory.unreadable.begin(), inventory.unreadable.end(), by_address);
-    std::sort(inventory.nvswitches.begin(), inventory.nvswitches.end());
+    for (const Bdf& bdf : bus.listed) read_one(root, bdf, bus, inventory);
+    inventory.functions = Fact<unsigned>(static_cast<unsigned>(bus.listed.size()), names.source());
     return inventory;
 }
 

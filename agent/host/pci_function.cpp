@@ -83,11 +83,9 @@ bool port_is_asleep(const Sysroot& root, const std::string& folder, bool child_a
                      root.read_line(folder + "/power_state"));
 }
 
-PciPort read_port(const Sysroot& root, const Bdf& bdf, const std::string& real_folder, bool child_asleep) {
+PciPort read_port(const Sysroot& root, const Bdf& bdf, const std::string& folder, bool child_asleep) {
     PciPort port;
     port.bdf = bdf;
-    std::string folder = pci_folder(bdf);
-    if (!root.exists(folder).is(true)) folder = real_folder;
     const bool asleep = port_is_asleep(root, folder, child_asleep);
     port.vendor = root.read_hex16(folder + "/vendor");
     port.device = root.read_hex16(folder + "/device");
@@ -98,7 +96,7 @@ PciPort read_port(const Sysroot& root, const Bdf& bdf, const std::string& real_f
 }
 
 // Every folder above the function that is named like an address is a port; the nearest comes first.
-std::vector<PciPort> read_path(const Sysroot& root, PciPorts& ports, const Bdf& bdf, bool asleep) {
+std::vector<PciPort> read_path(const Sysroot& root, PciBus& bus, const Bdf& bdf, bool asleep) {
     std::vector<PciPort> path;
     const Fact<std::string> real = root.real_path(pci_folder(bdf));
     if (!real.known()) return path;
@@ -111,9 +109,11 @@ std::vector<PciPort> read_path(const Sysroot& root, PciPorts& ports, const Bdf& 
         const std::string name = folder.substr(slash + 1);
         const std::optional<Bdf> above = Bdf::parse(name);
         if (!above || above->str() != name) continue;
-        auto found = ports.find(*above);
-        if (found == ports.end())
-            found = ports.emplace(*above, read_port(root, *above, folder, asleep)).first;
+        auto found = bus.ports.find(*above);
+        if (found == bus.ports.end()) {
+            const std::string shown = bus.listed.contains(*above) ? pci_folder(*above) : folder;
+            found = bus.ports.emplace(*above, read_port(root, *above, shown, asleep)).first;
+        }
         path.push_back(found->second);
     }
     return path;
@@ -158,7 +158,7 @@ void read_pci_identity(const Sysroot& root, PciFunction& function) {
     function.driver = read_driver(root, folder);
 }
 
-void read_pci_details(const Sysroot& root, PciPorts& ports, PciFunction& function) {
+void read_pci_details(const Sysroot& root, PciBus& bus, PciFunction& function) {
     const std::string folder = pci_folder(function.bdf);
     function.runtime_status = root.read_line(folder + "/power/runtime_status");
     function.power_state = root.read_line(folder + "/power_state");
@@ -167,7 +167,7 @@ void read_pci_details(const Sysroot& root, PciPorts& ports, PciFunction& functio
     function.link = read_link(root, folder, asleep);
     function.aer = read_aer(root, folder);
     function.config = read_config(root, folder, asleep);
-    function.path = read_path(root, ports, function.bdf, asleep);
+    function.path = read_path(root, bus, function.bdf, asleep);
     function.numa_node = root.read_int(folder + "/numa_node");
     function.iommu_group = root.link_name(folder + "/iommu_group");
     function.local_cpulist = root.read_line(folder + "/local_cpulist");

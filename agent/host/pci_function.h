@@ -2,14 +2,18 @@
 #pragma once
 
 #include <map>
+#include <set>
 
 #include "agent/host/sysroot.h"
 #include "checks/model/pcie.h"
 
 namespace gpucheck::host {
 
-/// Ports that were read already: GPUs behind one switch share them.
-using PciPorts = std::map<Bdf, PciPort>;
+/// What the functions of one reading share.
+struct PciBus {
+    std::set<Bdf> listed;          ///< functions with an entry in /sys/bus/pci/devices
+    std::map<Bdf, PciPort> ports;  ///< ports that were read already: GPUs behind one switch share them
+};
 
 /// Where the kernel shows the function.
 std::string pci_folder(const Bdf& bdf);
@@ -19,6 +23,6 @@ Fact<std::uint32_t> read_pci_class(const Sysroot& root, const std::string& folde
 /// Ids and driver into `function`, whose `bdf`, `vendor` and `class_code` are set.
 void read_pci_identity(const Sysroot& root, PciFunction& function);
 /// All the rest: link, path, counters, config space, memory, power.
-void read_pci_details(const Sysroot& root, PciPorts& ports, PciFunction& function);
+void read_pci_details(const Sysroot& root, PciBus& bus, PciFunction& function);
 
 }  // namespace gpucheck::host
