@@ -142,6 +142,8 @@ Snapshot healthy_h100_x8() {
         gpu.nvidia.model = fact("NVIDIA H100 80GB HBM3");
         gpu.nvidia.minor = fact(i);
         gpu.nvidia.excluded = fact(false);
+        gpu.nvidia.gsp_firmware = fact("570.133.20");
+        gpu.nvidia.vbios_version = fact("96.00.74.00.01");
         const std::string path = "/dev/nvidia" + std::to_string(i);
         gpu.nodes = {node(path.c_str(), NodeKind::nvidia_gpu, 195, i, 0666, 0)};
         names.push_back(gpu.bdf.str());
@@ -178,6 +180,7 @@ Snapshot healthy_mi300x_vf() {
     board.compute_units = fact(304U);
     board.pcie_speed = fact(LinkSpeed::gen5);
     board.pcie_width = fact(16U);
+    board.memory_bytes = fact(std::uint64_t{206141652992ULL});
     board.partitions_max = fact(8U);
     board.kernel_min = fact("6.5");
     Device gpu;
@@ -213,6 +216,8 @@ Snapshot healthy_mi300x_vf() {
     gpu.amd.compute_partition = fact("SPX");
     gpu.amd.memory_partition = fact("NPS1");
     gpu.amd.unique_id = fact("3cbd4e5f6071829d");
+    gpu.amd.vram_total_bytes = fact(std::uint64_t{205571227648ULL});
+    gpu.amd.vbios_version = fact("113-MI3SRIOV-001");
     gpu.nodes = {node("/dev/dri/renderD128", NodeKind::render, 226, 128, 0660, 109),
                  node("/dev/dri/card1", NodeKind::card, 226, 1, 0660, 44)};
     snapshot.gpus = {gpu};
