@@ -1,4 +1,4 @@
-// One run as data: what every renderer (text, JSON, JUnit, Prometheus, Nagios) starts from.
+// One run as data: what every renderer (text, JSON, JUnit, Prometheus, Nagios, HTML) starts from.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace gpucheck::report {
 
-/// One check of a run; also those that did not apply.
+/// One check of a run; also those that did not apply, and those that were not run: verdict unknown, no
+/// findings, and the reason in `result.reason`.
 struct CheckLine {
     CheckResult result;
     double duration_ms = 0;

@@ -1,6 +1,7 @@
 // What a check says about one subject: a permanent code, a verdict, and the two values that were compared.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,9 +31,11 @@ struct Finding {
     Verdict verdict = Verdict::unknown;
     Subject subject;
     std::string expected, observed;
-    std::string source;          ///< file, counter or document the observation came from
-    std::optional<Scope> scope;  ///< overrides the catalogue's when the facts tell who can mend it
-    std::string message;         ///< overrides the catalogue's title where the case needs its own sentence
+    std::string source;                  ///< file, counter or document the observation came from
+    std::optional<Scope> scope;          ///< overrides the catalogue's when the facts tell who can mend it
+    std::string message;                 ///< overrides the catalogue's title where the case needs its own sentence
+    std::uint64_t count = 1;             ///< occurrences folded into it
+    std::string first = {}, last = {};   ///< RFC 3339 UTC of the first and the last one; empty: the source does not tell
 };
 
 using Findings = std::vector<Finding>;

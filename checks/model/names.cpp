@@ -17,6 +17,12 @@ constexpr std::array kNodeKinds{
     "nvidia_uvm"sv, "nvidia_uvm_tools"sv, "nvidia_modeset"sv, "nvidia_cap"sv, "nvidia_nvswitch"sv};
 
 template <class Enum, std::size_t N>
+std::string_view name_in(const std::array<std::string_view, N>& names, Enum value) {
+    const auto index = static_cast<std::size_t>(value);
+    return index < N ? names[index] : "invalid"sv;
+}
+
+template <class Enum, std::size_t N>
 std::optional<Enum> value_in(const std::array<std::string_view, N>& names, std::string_view name) {
     for (std::size_t i = 0; i < N; ++i) {
         if (names[i] == name) return static_cast<Enum>(i);
@@ -26,23 +32,11 @@ std::optional<Enum> value_in(const std::array<std::string_view, N>& names, std::
 
 }  // namespace
 
-std::string_view name_of(Vendor vendor) {
-    return kVendors.at(static_cast<std::size_t>(vendor));
-}
-std::string_view name_of(FormFactor form) {
-    return kForms.at(static_cast<std::size_t>(form));
-}
-std::string_view name_of(NodeKind kind) {
-    return kNodeKinds.at(static_cast<std::size_t>(kind));
-}
-std::optional<Vendor> vendor_from(std::string_view name) {
-    return value_in<Vendor>(kVendors, name);
-}
-std::optional<FormFactor> form_factor_from(std::string_view name) {
-    return value_in<FormFactor>(kForms, name);
-}
-std::optional<NodeKind> node_kind_from(std::string_view name) {
-    return value_in<NodeKind>(kNodeKinds, name);
-}
+std::string_view name_of(Vendor vendor) { return name_in(kVendors, vendor); }
+std::string_view name_of(FormFactor form) { return name_in(kForms, form); }
+std::string_view name_of(NodeKind kind) { return name_in(kNodeKinds, kind); }
+std::optional<Vendor> vendor_from(std::string_view name) { return value_in<Vendor>(kVendors, name); }
+std::optional<FormFactor> form_factor_from(std::string_view name) { return value_in<FormFactor>(kForms, name); }
+std::optional<NodeKind> node_kind_from(std::string_view name) { return value_in<NodeKind>(kNodeKinds, name); }
 
 }  // namespace gpucheck
