@@ -1,5 +1,5 @@
-// Compares versions the way their makers count, so that kernel 6.8 is older than 6.14 and not newer, and a
-// text that is no version never passes for one.
+// Orders the version texts of kernels and drivers, so that 6.14 is newer than 6.8 and a truncated NVML
+// version is not called a mismatch: both have condemned healthy machines.
 #pragma once
 
 #include <optional>
@@ -7,13 +7,15 @@
 
 namespace gpucheck {
 
-/// <0, 0, >0 as `a` is older than, equal to, or newer than `b`: dotted numbers, missing ones count as 0, and
-/// what follows them
-/// ("-55-generic", "-2125197.24.04", "-default") is ignored, except that a release candidate ("-rc3") comes
-/// before its release. nullopt when either does not begin with a number or has one that is absurdly long.
+/// Negative, 0 or positive as `a` is older than, equal to or newer than `b`. Dotted numbers are compared as
+/// numbers of any length ("570.86" < "570.133.20", missing parts are 0); then a release candidate is older
+/// than its release ("6.14.0-rc3", "6.14.0-061400rc3-generic"); then the first number of the suffix counts
+/// ("6.8.0-55-generic", none is 0). Other words of the suffix ("-azure", "+") do not. nullopt when either
+/// does not start with a digit.
 std::optional<int> compare_versions(std::string_view a, std::string_view b);
 
-/// True when `prefix` is `version` cut at a dot, or equal to it: NVML prints 570.195 for 570.195.03.
-bool version_is_prefix(std::string_view prefix, std::string_view version);
+/// True when `prefix` is `full` cut at a dot, or the same version: "570.195" of "570.195.03" (NVML
+/// truncates), but not "570.19".
+bool version_is_prefix(std::string_view prefix, std::string_view full);
 
 }  // namespace gpucheck
