@@ -134,6 +134,7 @@ struct PciFunction {
     std::vector<PciPort> path;            ///< ports above it, nearest first, root port last
     Fact<int> numa_node;                  ///< -1: the firmware or hypervisor gave none
     Fact<std::string> iommu_group;
+    Fact<std::string> iommu_type;         ///< of that group: "identity" (pass-through), "DMA", "DMA-FQ" (translated)
     Fact<std::string> local_cpulist;
     Fact<std::vector<Bar>> bars;
     Fact<std::string> runtime_status;     ///< "active", "suspended" (then link and config reads mean nothing)
@@ -148,9 +149,10 @@ struct PciFunction {
                           GPUCHECK_FIELD(PciFunction, has_physfn),     GPUCHECK_FIELD(PciFunction, link),
                           GPUCHECK_FIELD(PciFunction, aer),            GPUCHECK_FIELD(PciFunction, config),
                           GPUCHECK_FIELD(PciFunction, path),           GPUCHECK_FIELD(PciFunction, numa_node),
-                          GPUCHECK_FIELD(PciFunction, iommu_group),    GPUCHECK_FIELD(PciFunction, local_cpulist),
-                          GPUCHECK_FIELD(PciFunction, bars),           GPUCHECK_FIELD(PciFunction, runtime_status),
-                          GPUCHECK_FIELD(PciFunction, power_state),    GPUCHECK_FIELD(PciFunction, enabled)};
+                          GPUCHECK_FIELD(PciFunction, iommu_group),    GPUCHECK_FIELD(PciFunction, iommu_type),
+                          GPUCHECK_FIELD(PciFunction, local_cpulist),  GPUCHECK_FIELD(PciFunction, bars),
+                          GPUCHECK_FIELD(PciFunction, runtime_status), GPUCHECK_FIELD(PciFunction, power_state),
+                          GPUCHECK_FIELD(PciFunction, enabled)};
     }
 };
 
