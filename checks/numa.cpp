@@ -1,5 +1,8 @@
 // Finds GPUs without a NUMA node on a machine with several: copies then start on the far socket and lose up
 // to half their speed.
+#include <string>
+#include <utility>
+
 #include "checks/all.h"
 
 namespace gpucheck {
@@ -15,28 +18,32 @@ NotApplicable applies(const Snapshot& snapshot) {
     return std::nullopt;
 }
 
+Finding unread(Subject subject, const std::string& why, const std::string& source) {
+    return finding("gpu.numa.unread", Verdict::unknown, std::move(subject), "the NUMA node of each GPU", why,
+                   source);
+}
+
+Finding judge_gpu(const Device& gpu, unsigned nodes) {
+    const Fact<int>& node = gpu.pci.numa_node;
+    if (!node.known()) return unread(gpu.bdf, node.why(), node.source());
+    if (*node < -1) return unread(gpu.bdf, std::to_string(*node) + " is no node", node.source());
+    const std::string expected = "one of " + std::to_string(nodes) + " nodes";
+    if (*node == -1) {
+        return finding("gpu.numa.unset", Verdict::warn, gpu.bdf, expected, "-1: the firmware names none",
+                       node.source());
+    }
+    return finding(kId, Verdict::pass, gpu.bdf, expected, "node " + std::to_string(*node), node.source());
+}
+
 void judge(const Snapshot& snapshot, Findings& findings) {
     const Host& host = snapshot.host;
-    if (!host.hypervisor.known() || !host.numa_nodes.known()) {
-        const bool hypervisor = !host.hypervisor.known();
-        findings.push_back(finding("gpu.numa.unread", Verdict::unknown, {},
-                                   "the number of NUMA nodes on bare metal",
-                                   hypervisor ? host.hypervisor.why() : host.numa_nodes.why(),
-                                   hypervisor ? host.hypervisor.source() : host.numa_nodes.source()));
-        return;
-    }
-    for (const Device& gpu : snapshot.gpus) {
-        const Fact<int>& node = gpu.pci.numa_node;
-        const std::string expected = "one of " + std::to_string(*host.numa_nodes) + " nodes";
-        if (!node.known() || *node < -1) {
-            findings.push_back(finding("gpu.numa.unread", Verdict::unknown, gpu.bdf, expected,
-                                       node.known() ? std::to_string(*node) : node.why(), node.source()));
-            continue;
-        }
-        const bool unset = *node == -1;
+    if (!host.hypervisor.known()) {
         findings.push_back(
-            finding(unset ? "gpu.numa.unset" : kId, unset ? Verdict::warn : Verdict::pass, gpu.bdf, expected,
-                    unset ? "-1: the firmware names none" : "node " + std::to_string(*node), node.source()));
+            unread({}, "bare metal or not: " + host.hypervisor.why(), host.hypervisor.source()));
+    } else if (!host.numa_nodes.known()) {
+        findings.push_back(unread({}, "number of nodes: " + host.numa_nodes.why(), host.numa_nodes.source()));
+    } else {
+        for (const Device& gpu : snapshot.gpus) findings.push_back(judge_gpu(gpu, *host.numa_nodes));
     }
 }
 

@@ -8,7 +8,7 @@
 namespace gpucheck {
 namespace {
 
-constexpr std::string_view kId = "env.proxy";
+constexpr std::string_view kId = "env.metadata";  // the code it gives is env.proxy
 // Metadata is plain HTTP, so an HTTPS proxy does not see it.
 constexpr std::array<std::string_view, 4> kProxies{"http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"};
 constexpr std::string_view kMetadata = "169.254.169.254";
@@ -42,7 +42,7 @@ void judge(const Snapshot& snapshot, Findings& findings) {
                                    "environment"));
         return;
     }
-    findings.push_back(finding(kId, Verdict::warn, {}, "NO_PROXY with " + std::string(kMetadata),
+    findings.push_back(finding("env.proxy", Verdict::warn, {}, "NO_PROXY with " + std::string(kMetadata),
                                proxies + " set without it", "environment"));
 }
 
