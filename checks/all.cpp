@@ -4,6 +4,7 @@
 namespace gpucheck {
 
 const std::vector<Check>& all_checks() {
+    // clang-format off: one check a line, in report order
     static const std::vector<Check> checks{
         // GPUs, their driver and their nodes
         kGpuCountCheck,
@@ -20,11 +21,30 @@ const std::vector<Check>& all_checks() {
         kNodesCheck,
         kKfdCheck,
         kExcludedCheck,
+        // Links, partitions, environment and the machine around them.
+        kPcieWidthCheck,
+        kPciePathCheck,
+        kPciePinnedCheck,
+        kPcieGenerationCheck,
+        kPcieAerCheck,
+        kPciePowerCheck,
+        kPcieBarCheck,
+        kPartitionCheck,
+        kNumaCheck,
+        kLibraryCheck,
+        kVisibleDevicesCheck,
+        kEnvironmentCheck,
+        kContainerDevicesCheck,
+        kHostSettingsCheck,
+        kDiskCheck,
+        kTimeSyncCheck,
+        kProxyCheck,
         kClockCheck,
         // what files cannot tell
         kTelemetryCheck,
         kExperimentsCheck,
     };
+    // clang-format on
     return checks;
 }
 

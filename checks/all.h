@@ -25,4 +25,23 @@ extern const Check kExperimentsCheck;
 
 extern const Check kClockCheck;
 
+// Links, partitions, environment and the machine around them.
+extern const Check kPcieWidthCheck;
+extern const Check kPciePathCheck;
+extern const Check kPciePinnedCheck;
+extern const Check kPcieGenerationCheck;
+extern const Check kPcieAerCheck;
+extern const Check kPciePowerCheck;
+extern const Check kPcieBarCheck;
+extern const Check kPartitionCheck;
+extern const Check kNumaCheck;
+extern const Check kLibraryCheck;
+extern const Check kVisibleDevicesCheck;
+extern const Check kEnvironmentCheck;
+extern const Check kContainerDevicesCheck;
+extern const Check kHostSettingsCheck;
+extern const Check kDiskCheck;
+extern const Check kTimeSyncCheck;
+extern const Check kProxyCheck;
+
 }  // namespace gpucheck

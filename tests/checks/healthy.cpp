@@ -10,9 +10,11 @@ PciLink link(LinkSpeed speed, unsigned width) {
     return {fact(speed), fact(speed), fact(width), fact(width)};
 }
 
-Aer clean_aer() {
-    return {fact(AerCounters{}), fact(AerCounters{}), fact(AerCounters{})};
-}
+PcieConfig config(LinkSpeed speed) { return {speed, 16, speed, 16, speed, false, false}; }
+
+Bar bar(unsigned index, std::uint64_t start, std::uint64_t size) { return {index, start, size, 0x14220c}; }
+
+Aer clean_aer() { return {fact(AerCounters{}), fact(AerCounters{}), fact(AerCounters{})}; }
 
 PciFunction function(Bdf bdf, std::uint16_t vendor, std::uint16_t device, std::uint32_t class_code,
                      const char* driver) {
@@ -31,6 +33,7 @@ PciFunction function(Bdf bdf, std::uint16_t vendor, std::uint16_t device, std::u
     pci.runtime_status = fact("active");
     pci.power_state = fact("D0");
     pci.enabled = fact(true);
+    pci.config = fact(config(LinkSpeed::gen5));
     return pci;
 }
 
@@ -96,6 +99,7 @@ Snapshot healthy_h100_x8() {
     host = ubuntu_24_04();
     host.hypervisor = fact("none");
     host.pci_functions = fact(132U);
+    host.numa_nodes = fact(2U);
     host.nvidia.version = fact("570.133.20");
     host.nvidia.open_kernel_module = fact(true);
     host.nvidia.params = {{"ModifyDeviceFiles", "1"},
@@ -128,12 +132,16 @@ Snapshot healthy_h100_x8() {
         gpu.vendor = Vendor::nvidia;
         gpu.pci = function(gpu.bdf, 0x10de, 0x2330, 0x030200, "nvidia");
         gpu.pci.aer = clean_aer();
+        gpu.pci.iommu_group = fact("12");
+        gpu.pci.bars = fact(std::vector<Bar>{bar(0, 0x214042000000, 16ULL << 20), bar(2, 0x210000000000, 128ULL << 30),
+                                             bar(4, 0x214000000000, 32ULL << 20)});
         PciPort port;
         port.bdf = Bdf{0, static_cast<std::uint8_t>(0x17 + 0x10 * i), 1, 0};
         port.vendor = fact(std::uint16_t{0x1000});
         port.device = fact(std::uint16_t{0xc030});
         port.link = link(LinkSpeed::gen5, 16);
         port.aer = clean_aer();
+        port.config = fact(config(LinkSpeed::gen5));
         gpu.pci.path = {port};
         port.bdf = Bdf{0, static_cast<std::uint8_t>(0x15 + 0x10 * i), 1, 0};
         port.vendor = fact(std::uint16_t{0x8086});
@@ -161,6 +169,7 @@ Snapshot healthy_mi300x_vf() {
     host.hypervisor = fact("kvm");
     host.dmi.sys_vendor = fact("DigitalOcean");
     host.pci_functions = fact(5U);
+    host.numa_nodes = fact(1U);
     host.rocm_version = fact("6.3.2-66");
     host.modules = {module("amdgpu", true, "6.10.5"), module("nvidia", false, nullptr),
                     module("nouveau", false, nullptr)};
@@ -189,6 +198,9 @@ Snapshot healthy_mi300x_vf() {
     gpu.pci = function(gpu.bdf, 0x1002, 0x74b5, 0x120000, "amdgpu");
     gpu.pci.sub_device = fact(std::uint16_t{0x74a1});
     gpu.pci.numa_node = fact(-1);
+    gpu.pci.aer = {Missing{"test", "ENOENT"}, Missing{"test", "ENOENT"}, Missing{"test", "ENOENT"}};
+    gpu.pci.bars = fact(std::vector<Bar>{bar(0, 0x4000000000, 256ULL << 30), bar(2, 0x3ff000000000, 2ULL << 20),
+                                         {5, 0xc1000000, 512ULL << 10, 0x40200}});
     PciPort port;
     port.bdf = Bdf{0, 0x80, 3, 0};
     port.vendor = fact(std::uint16_t{0x1b36});
