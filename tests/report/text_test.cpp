@@ -144,7 +144,7 @@ TEST(Text, PartitionsAndCrowdsStayReadable) {
 }
 
 TEST(Text, FitsTheTerminal) {
-    for (const std::size_t width : {80, 100, 120}) {
+    for (const std::size_t width : {80U, 100U, 120U}) {
         for (const Report& report :
              {passing(), failing(), unknowing(), empty_machine(), partitioned(), crowded()}) {
             for (const std::string& row : lines_of(text_of(report, {.width = width}))) {
