@@ -33,6 +33,8 @@ bool silent_mode(const Fact<std::string>& mode) {
 /// known.
 std::optional<std::size_t> partitions_of(const Device& gpu) {
     if (!has_mode(gpu.amd.compute_partition)) return std::nullopt;
+    // A virtual function in CPX may own one partition of eight (GIM): its nodes are not the GPU's.
+    if (gpu.board.known() && gpu.board->virtual_function) return std::nullopt;
     const std::string mode = upper(*gpu.amd.compute_partition);
     if (mode == "SPX") return 1;
     if (mode == "DPX") return 2;

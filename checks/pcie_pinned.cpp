@@ -59,6 +59,11 @@ Finding judge_gpu(const Snapshot& snapshot, const Device& gpu) {
         return finding(kId, Verdict::not_applicable, gpu.bdf, "a PCIe link to the host", "a coherent link",
                        own.source());
     }
+    if (!snapshot.host.bare_metal() && own.known() && own->cap_speed == LinkSpeed::unknown &&
+        own->cap_width == 0) {
+        return finding(kId, Verdict::not_applicable, gpu.bdf, "link registers",
+                       "the virtual machine shows the function without any", own.source());
+    }
     if (asleep(gpu.pci)) return unread(gpu, "runtime suspended", gpu.pci.runtime_status.source());
 
     std::optional<Finding> unreadable;

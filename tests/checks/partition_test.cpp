@@ -63,6 +63,12 @@ TEST(Partition, SixtyThreeOfSixtyFourWarns) {
     EXPECT_EQ(said(kPartitionCheck, machine), "");
 }
 
+TEST(Partition, AVirtualFunctionMayOwnOnePartition) {
+    Snapshot machine = healthy_mi300x_vf();
+    machine.gpus[0].amd.compute_partition = fact("CPX");
+    EXPECT_EQ(said(kPartitionCheck, machine), "");
+}
+
 TEST(Partition, UnreadModesAreUnknownAbsentOnesAreNot) {
     Snapshot machine = healthy_mi300x_vf();
     machine.gpus[0].amd.compute_partition = Missing{"sysfs", "ENOENT"};

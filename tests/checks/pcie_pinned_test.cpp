@@ -71,5 +71,15 @@ TEST(PciePinned, UnreadableConfigSpaceIsUnknownAndNotRequiredBeforeAcceptance) {
     EXPECT_EQ(said(kPciePinnedCheck, machine), "pcie.config.unread 0000:19:00.0 unknown");
 }
 
+TEST(PciePinned, AGuestsFunctionMayHaveNoLinkRegisters) {
+    Snapshot machine = healthy_mi300x_vf();
+    machine.gpus[0].pci.config = fact(PcieConfig{});
+    EXPECT_EQ(said(kPciePinnedCheck, machine), "");
+    PcieConfig all_ones;
+    all_ones.cap_width = 63;
+    machine.gpus[0].pci.config = fact(all_ones);
+    EXPECT_EQ(said(kPciePinnedCheck, machine), "pcie.config.unread 0000:83:00.0 unknown");
+}
+
 }  // namespace
 }  // namespace gpucheck
