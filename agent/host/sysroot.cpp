@@ -15,6 +15,7 @@
 #include <climits>
 #include <ctime>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "agent/host/confined.h"
@@ -29,6 +30,7 @@ struct Sysroot::Impl {
     Confinement confinement = Confinement::live;
     std::string folder;
     RecordedMachine machine;
+    std::set<std::string, std::less<>> node_names;  // last components of machine.nodes: spares the walk for all other files
     std::function<void(const Access&)> observer;
 
     bool live() const { return confinement == Confinement::live; }
@@ -121,7 +123,7 @@ RecordedProcess this_process() {
 }  // namespace
 
 const RecordedNode* Sysroot::Impl::node_at(std::string_view path) const {
-    if (machine.nodes.empty()) return nullptr;
+    if (!node_names.contains(base_of(path))) return nullptr;
     if (const auto found = machine.nodes.find(path); found != machine.nodes.end()) return &found->second;
     int error = 0;
     std::string folder_path;
@@ -167,6 +169,7 @@ std::variant<Sysroot, std::string> Sysroot::recorded(const std::string& folder) 
     std::optional<RecordedMachine> machine = read_recorded(folder, error);
     if (!machine) return error;
     impl->machine = std::move(*machine);
+    for (const auto& [node_path, node] : impl->machine.nodes) impl->node_names.emplace(base_of(node_path));
     return Sysroot(std::move(impl));
 }
 
@@ -174,6 +177,7 @@ bool Sysroot::is_live() const { return impl_->live(); }
 const std::string& Sysroot::folder() const { return impl_->folder; }
 const RecordedProcess& Sysroot::process() const { return impl_->machine.process; }
 void Sysroot::on_access(std::function<void(const Access&)> observer) { impl_->observer = std::move(observer); }
+void Sysroot::report_access(AccessKind kind, std::string_view path) const { impl_->note(kind, path); }
 
 Fact<std::string> Sysroot::read(std::string_view path, std::size_t limit) const {
     impl_->note(AccessKind::read, path);
@@ -348,6 +352,17 @@ Fact<NodeStat> Sysroot::stat(std::string_view path) const {
     result.uid = status.st_uid;
     result.gid = status.st_gid;
     return Fact<NodeStat>(std::move(result), source);
+}
+
+Fact<std::uint64_t> Sysroot::file_size(std::string_view path) const {
+    impl_->note(AccessKind::stat, path);
+    int error = 0;
+    const Descriptor found = impl_->open(path, O_PATH, error);
+    if (!found.valid()) return impl_->why_missing(path, error);
+    struct stat status {};
+    if (::fstat(found.get(), &status) != 0) return Missing{std::string(path), errno_name(errno)};
+    if (!S_ISREG(status.st_mode)) return Missing{std::string(path), "not a regular file"};
+    return Fact<std::uint64_t>(static_cast<std::uint64_t>(status.st_size), std::string(path));
 }
 
 Fact<std::string> Sysroot::try_open(std::string_view path) const {
