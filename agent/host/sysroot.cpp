@@ -42,6 +42,7 @@ struct Sysroot::Impl {
     }
     const RecordedNode* node_at(std::string_view path) const;
     Missing why_missing(std::string_view path, int error, bool as_folder = false) const;
+    Fact<struct stat> status_of(std::string_view path) const;
 };
 
 namespace {
@@ -142,6 +143,15 @@ Missing Sysroot::Impl::why_missing(std::string_view path, int error, bool as_fol
     }
     if (error == ENOTDIR) error = ENOENT;  // a component is a file: the thing asked for is not there
     return {std::string(path), errno_name(error)};
+}
+
+Fact<struct stat> Sysroot::Impl::status_of(std::string_view path) const {
+    int error = 0;
+    const Descriptor found = open(path, O_PATH, error);
+    if (!found.valid()) return why_missing(path, error);
+    struct stat status {};
+    if (::fstat(found.get(), &status) != 0) return Missing{std::string(path), errno_name(errno)};
+    return Fact<struct stat>(status, std::string(path));
 }
 
 Sysroot::Sysroot(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -337,32 +347,26 @@ Fact<NodeStat> Sysroot::stat(std::string_view path) const {
     impl_->note(AccessKind::stat, path);
     const std::string source(path);
     if (const RecordedNode* node = impl_->node_at(path)) return Fact<NodeStat>(node->stat, source);
-    int error = 0;
-    const Descriptor found = impl_->open(path, O_PATH, error);
-    if (!found.valid()) return impl_->why_missing(path, error);
-    struct stat status {};
-    if (::fstat(found.get(), &status) != 0) return Missing{source, errno_name(errno)};
+    const Fact<struct stat> status = impl_->status_of(path);
+    if (!status.known()) return status.missing();
     NodeStat result;
-    result.type = type_of(status.st_mode);
-    if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) {
-        result.major = ::gnu_dev_major(status.st_rdev);
-        result.minor = ::gnu_dev_minor(status.st_rdev);
+    result.type = type_of(status->st_mode);
+    if (S_ISCHR(status->st_mode) || S_ISBLK(status->st_mode)) {
+        result.major = ::gnu_dev_major(status->st_rdev);
+        result.minor = ::gnu_dev_minor(status->st_rdev);
     }
-    result.mode = status.st_mode & 07777;
-    result.uid = status.st_uid;
-    result.gid = status.st_gid;
+    result.mode = status->st_mode & 07777;
+    result.uid = status->st_uid;
+    result.gid = status->st_gid;
     return Fact<NodeStat>(std::move(result), source);
 }
 
 Fact<std::uint64_t> Sysroot::file_size(std::string_view path) const {
     impl_->note(AccessKind::stat, path);
-    int error = 0;
-    const Descriptor found = impl_->open(path, O_PATH, error);
-    if (!found.valid()) return impl_->why_missing(path, error);
-    struct stat status {};
-    if (::fstat(found.get(), &status) != 0) return Missing{std::string(path), errno_name(errno)};
-    if (!S_ISREG(status.st_mode)) return Missing{std::string(path), "not a regular file"};
-    return Fact<std::uint64_t>(static_cast<std::uint64_t>(status.st_size), std::string(path));
+    const Fact<struct stat> status = impl_->status_of(path);
+    if (!status.known()) return status.missing();
+    if (!S_ISREG(status->st_mode)) return Missing{status.source(), "not a regular file"};
+    return Fact<std::uint64_t>(static_cast<std::uint64_t>(status->st_size), status.source());
 }
 
 Fact<std::string> Sysroot::try_open(std::string_view path) const {
@@ -373,18 +377,12 @@ Fact<std::string> Sysroot::try_open(std::string_view path) const {
         const std::string& open = node->open;
         return Fact<std::string>(open.empty() ? open_by_mode(node->stat, impl_->machine.process, device) : open, source);
     }
+    const Fact<struct stat> status = impl_->status_of(path);
+    if (status.why() == "not captured") return status.missing();
+    if (!status.known()) return Fact<std::string>(status.why(), source);
+    const bool device = S_ISCHR(status->st_mode) || S_ISBLK(status->st_mode);
     int error = 0;
-    const Descriptor found = impl_->open(path, O_PATH, error);
-    if (!found.valid()) {
-        Missing missing = impl_->why_missing(path, error);
-        if (missing.why == "not captured") return missing;
-        return Fact<std::string>(std::move(missing.why), source);
-    }
-    struct stat status {};
-    if (::fstat(found.get(), &status) != 0) return Fact<std::string>(errno_name(errno), source);
-    const bool device = S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode);
-    const Descriptor opened =
-        impl_->open(path, (device ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY, error);
+    const Descriptor opened = impl_->open(path, (device ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY, error);
     return Fact<std::string>(opened.valid() ? "ok" : errno_name(error), source);
 }
 
