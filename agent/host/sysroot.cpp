@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <climits>
 #include <ctime>
 #include <optional>
@@ -67,8 +66,10 @@ std::string type_of(mode_t mode) {
     return "other";
 }
 
-// What open(2) would answer by mode and ids alone (path_resolution(7)): root passes, else the first class that fits.
-std::string open_by_mode(const NodeStat& stat, const RecordedProcess& process, bool write) {
+// What open(2) answered, or else would by mode and ids alone (path_resolution(7)): root passes, else the first class that fits.
+std::string open_recorded(const RecordedNode& node, const RecordedProcess& process, bool write) {
+    if (!node.open.empty()) return node.open;
+    const NodeStat& stat = node.stat;
     if (process.uid.is(0U)) return "ok";
     const unsigned wanted = write ? 6 : 4;
     unsigned granted = stat.mode & 7;
@@ -79,19 +80,6 @@ std::string open_by_mode(const NodeStat& stat, const RecordedProcess& process, b
         if (std::find(gids.begin(), gids.end(), stat.gid) != gids.end()) granted = (stat.mode >> 3) & 7;
     }
     return (granted & wanted) == wanted ? "ok" : "EACCES";
-}
-
-template <class Number>
-std::optional<Number> whole_number(std::string_view text, int base) {
-    Number value{};
-    const char* end = text.data() + text.size();
-    const auto result = std::from_chars(text.data(), end, value, base);
-    if (result.ec != std::errc{} || result.ptr != end || text.empty()) return std::nullopt;
-    return value;
-}
-
-Missing malformed(const Fact<std::string>& line) {
-    return {line.source(), "malformed: '" + line.value().substr(0, 40) + "'"};
 }
 
 RecordedProcess this_process() {
@@ -193,8 +181,7 @@ Fact<std::string> Sysroot::read(std::string_view path, std::size_t limit) const 
     impl_->note(AccessKind::read, path);
     const std::string source(path);
     if (const RecordedNode* node = impl_->node_at(path)) {
-        const std::string open =
-            node->open.empty() ? open_by_mode(node->stat, impl_->machine.process, false) : node->open;
+        const std::string open = open_recorded(*node, impl_->machine.process, false);
         if (open != "ok") return Missing{source, open};
         if (node->stat.type != "file") return Missing{source, "not a regular file"};
         if (!node->read.empty() && node->read != "ok") return Missing{source, node->read};
@@ -221,45 +208,6 @@ Fact<std::string> Sysroot::read(std::string_view path, std::size_t limit) const 
         if (content.size() > limit) return Missing{source, "larger than " + std::to_string(limit) + " bytes"};
     }
     return Fact<std::string>(std::move(content), source);
-}
-
-Fact<std::string> Sysroot::read_line(std::string_view path) const {
-    Fact<std::string> content = read(path);
-    if (!content.known()) return content;
-    const std::string_view text = content.value();
-    const std::string_view line = trim(text.substr(0, text.find('\n')));
-    if (!is_text(line)) return Missing{content.source(), "malformed: not text"};
-    if (line.empty()) return Missing{content.source(), "empty"};
-    return Fact<std::string>(std::string(line), content.source());
-}
-
-Fact<std::uint64_t> Sysroot::read_u64(std::string_view path) const {
-    const Fact<std::string> line = read_line(path);
-    if (!line.known()) return line.missing();
-    std::string_view text = line.value();
-    const bool hex = text.starts_with("0x") || text.starts_with("0X");
-    if (hex) text.remove_prefix(2);
-    if (const auto value = whole_number<std::uint64_t>(text, hex ? 16 : 10)) {
-        return Fact<std::uint64_t>(*value, line.source());
-    }
-    return malformed(line);
-}
-
-Fact<int> Sysroot::read_int(std::string_view path) const {
-    const Fact<std::string> line = read_line(path);
-    if (!line.known()) return line.missing();
-    if (const auto value = whole_number<int>(line.value(), 10)) return Fact<int>(*value, line.source());
-    return malformed(line);
-}
-
-Fact<std::uint16_t> Sysroot::read_hex16(std::string_view path) const {
-    const Fact<std::string> line = read_line(path);
-    if (!line.known()) return line.missing();
-    std::string_view text = line.value();
-    if (text.starts_with("0x")) text.remove_prefix(2);
-    const auto value = text.size() <= 4 ? whole_number<std::uint16_t>(text, 16) : std::nullopt;
-    if (!value) return malformed(line);
-    return Fact<std::uint16_t>(*value, line.source());
 }
 
 Fact<std::vector<std::string>> Sysroot::list(std::string_view path) const {
@@ -345,8 +293,7 @@ Fact<bool> Sysroot::exists(std::string_view path) const {
 
 Fact<NodeStat> Sysroot::stat(std::string_view path) const {
     impl_->note(AccessKind::stat, path);
-    const std::string source(path);
-    if (const RecordedNode* node = impl_->node_at(path)) return Fact<NodeStat>(node->stat, source);
+    if (const RecordedNode* node = impl_->node_at(path)) return Fact<NodeStat>(node->stat, std::string(path));
     const Fact<struct stat> status = impl_->status_of(path);
     if (!status.known()) return status.missing();
     NodeStat result;
@@ -358,7 +305,7 @@ Fact<NodeStat> Sysroot::stat(std::string_view path) const {
     result.mode = status->st_mode & 07777;
     result.uid = status->st_uid;
     result.gid = status->st_gid;
-    return Fact<NodeStat>(std::move(result), source);
+    return Fact<NodeStat>(std::move(result), status.source());
 }
 
 Fact<std::uint64_t> Sysroot::file_size(std::string_view path) const {
@@ -374,8 +321,7 @@ Fact<std::string> Sysroot::try_open(std::string_view path) const {
     const std::string source(path);
     if (const RecordedNode* node = impl_->node_at(path)) {
         const bool device = node->stat.type == "char" || node->stat.type == "block";
-        const std::string& open = node->open;
-        return Fact<std::string>(open.empty() ? open_by_mode(node->stat, impl_->machine.process, device) : open, source);
+        return Fact<std::string>(open_recorded(*node, impl_->machine.process, device), source);
     }
     const Fact<struct stat> status = impl_->status_of(path);
     if (status.why() == "not captured") return status.missing();
