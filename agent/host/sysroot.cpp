@@ -11,10 +11,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <climits>
 #include <ctime>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "agent/host/confined.h"
@@ -29,6 +29,7 @@ struct Sysroot::Impl {
     Confinement confinement = Confinement::live;
     std::string folder;
     RecordedMachine machine;
+    std::set<std::string, std::less<>> node_names;  ///< last components in machine.nodes: most paths match none
     std::function<void(const Access&)> observer;
 
     bool live() const { return confinement == Confinement::live; }
@@ -39,6 +40,8 @@ struct Sysroot::Impl {
         return open_confined(root.get(), path, flags, confinement, error);
     }
     const RecordedNode* node_at(std::string_view path) const;
+    std::string real_form(std::string_view path) const;
+    bool covered(std::string_view path, bool as_folder) const;
     Missing why_missing(std::string_view path, int error, bool as_folder = false) const;
 };
 
@@ -78,19 +81,6 @@ std::string open_by_mode(const NodeStat& stat, const RecordedProcess& process, b
     return (granted & wanted) == wanted ? "ok" : "EACCES";
 }
 
-template <class Number>
-std::optional<Number> whole_number(std::string_view text, int base) {
-    Number value{};
-    const char* end = text.data() + text.size();
-    const auto result = std::from_chars(text.data(), end, value, base);
-    if (result.ec != std::errc{} || result.ptr != end || text.empty()) return std::nullopt;
-    return value;
-}
-
-Missing malformed(const Fact<std::string>& line) {
-    return {line.source(), "malformed: '" + line.value().substr(0, 40) + "'"};
-}
-
 RecordedProcess this_process() {
     RecordedProcess process;
     process.uid = Fact<unsigned>(::geteuid(), "geteuid(2)");
@@ -123,21 +113,36 @@ RecordedProcess this_process() {
 const RecordedNode* Sysroot::Impl::node_at(std::string_view path) const {
     if (machine.nodes.empty()) return nullptr;
     if (const auto found = machine.nodes.find(path); found != machine.nodes.end()) return &found->second;
-    int error = 0;
-    std::string folder_path;
-    const Descriptor parent =
-        walk_confined(root.get(), parent_of(path), O_PATH | O_DIRECTORY, confinement, error, &folder_path);
-    if (!parent.valid()) return nullptr;
-    if (folder_path == "/") folder_path.clear();
-    const auto found = machine.nodes.find(folder_path + "/" + std::string(base_of(path)));
+    if (!node_names.contains(base_of(path))) return nullptr;  // saves the walk of nearly every read
+    const auto found = machine.nodes.find(real_form(path));
     return found != machine.nodes.end() ? &found->second : nullptr;
+}
+
+// `path` with the links among its existing folders resolved; its last component stays as it is.
+std::string Sysroot::Impl::real_form(std::string_view path) const {
+    std::string above = parent_of(path), tail(base_of(path));
+    for (;;) {
+        int error = 0;
+        std::string real;
+        if (walk_confined(root.get(), above, O_PATH | O_DIRECTORY, confinement, error, &real).valid()) {
+            return (real == "/" ? "" : real) + "/" + tail;
+        }
+        if (above == "/") return std::string(path);
+        tail = std::string(base_of(above)) + "/" + tail;
+        above = parent_of(above);
+    }
+}
+
+// A pattern may name a file by the way it was asked for or by its real path.
+bool Sysroot::Impl::covered(std::string_view path, bool as_folder) const {
+    if (!machine.captured || is_captured(*machine.captured, path, as_folder)) return true;
+    const std::string real = real_form(path);
+    return real != path && is_captured(*machine.captured, real, as_folder);
 }
 
 // A recorded machine that lists what was captured cannot say ENOENT about the rest.
 Missing Sysroot::Impl::why_missing(std::string_view path, int error, bool as_folder) const {
-    if ((error == ENOENT || error == ENOTDIR) && machine.captured) {
-        if (!is_captured(*machine.captured, path, as_folder)) return {std::string(path), "not captured"};
-    }
+    if ((error == ENOENT || error == ENOTDIR) && !covered(path, as_folder)) return {std::string(path), "not captured"};
     if (error == ENOTDIR) error = ENOENT;  // a component is a file: the thing asked for is not there
     return {std::string(path), errno_name(error)};
 }
@@ -167,6 +172,7 @@ std::variant<Sysroot, std::string> Sysroot::recorded(const std::string& folder) 
     std::optional<RecordedMachine> machine = read_recorded(folder, error);
     if (!machine) return error;
     impl->machine = std::move(*machine);
+    for (const auto& [node_path, node] : impl->machine.nodes) impl->node_names.emplace(base_of(node_path));
     return Sysroot(std::move(impl));
 }
 
@@ -176,6 +182,14 @@ const RecordedProcess& Sysroot::process() const { return impl_->machine.process;
 void Sysroot::on_access(std::function<void(const Access&)> observer) { impl_->observer = std::move(observer); }
 
 Fact<std::string> Sysroot::read(std::string_view path, std::size_t limit) const {
+    Fact<std::string> content = read_prefix(path, std::max(limit, limit + 1));
+    if (content.known() && content->size() > limit) {
+        return Missing{content.source(), "larger than " + std::to_string(limit) + " bytes"};
+    }
+    return content;
+}
+
+Fact<std::string> Sysroot::read_prefix(std::string_view path, std::size_t size) const {
     impl_->note(AccessKind::read, path);
     const std::string source(path);
     if (const RecordedNode* node = impl_->node_at(path)) {
@@ -196,56 +210,16 @@ Fact<std::string> Sysroot::read(std::string_view path, std::size_t limit) const 
 
     std::string content;
     char buffer[4096];
-    for (;;) {
-        const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
+    while (content.size() < size) {
+        const ssize_t got = ::read(file.get(), buffer, std::min(sizeof buffer, size - content.size()));
         if (got == 0) break;
         if (got < 0) {
             if (errno == EINTR) continue;
             return Missing{source, errno_name(errno)};
         }
         content.append(buffer, static_cast<std::size_t>(got));
-        if (content.size() > limit) return Missing{source, "larger than " + std::to_string(limit) + " bytes"};
     }
     return Fact<std::string>(std::move(content), source);
-}
-
-Fact<std::string> Sysroot::read_line(std::string_view path) const {
-    Fact<std::string> content = read(path);
-    if (!content.known()) return content;
-    const std::string_view text = content.value();
-    const std::string_view line = trim(text.substr(0, text.find('\n')));
-    if (!is_text(line)) return Missing{content.source(), "malformed: not text"};
-    if (line.empty()) return Missing{content.source(), "empty"};
-    return Fact<std::string>(std::string(line), content.source());
-}
-
-Fact<std::uint64_t> Sysroot::read_u64(std::string_view path) const {
-    const Fact<std::string> line = read_line(path);
-    if (!line.known()) return line.missing();
-    std::string_view text = line.value();
-    const bool hex = text.starts_with("0x") || text.starts_with("0X");
-    if (hex) text.remove_prefix(2);
-    if (const auto value = whole_number<std::uint64_t>(text, hex ? 16 : 10)) {
-        return Fact<std::uint64_t>(*value, line.source());
-    }
-    return malformed(line);
-}
-
-Fact<int> Sysroot::read_int(std::string_view path) const {
-    const Fact<std::string> line = read_line(path);
-    if (!line.known()) return line.missing();
-    if (const auto value = whole_number<int>(line.value(), 10)) return Fact<int>(*value, line.source());
-    return malformed(line);
-}
-
-Fact<std::uint16_t> Sysroot::read_hex16(std::string_view path) const {
-    const Fact<std::string> line = read_line(path);
-    if (!line.known()) return line.missing();
-    std::string_view text = line.value();
-    if (text.starts_with("0x")) text.remove_prefix(2);
-    const auto value = text.size() <= 4 ? whole_number<std::uint16_t>(text, 16) : std::nullopt;
-    if (!value) return malformed(line);
-    return Fact<std::uint16_t>(*value, line.source());
 }
 
 Fact<std::vector<std::string>> Sysroot::list(std::string_view path) const {
@@ -257,9 +231,7 @@ Fact<std::vector<std::string>> Sysroot::list(std::string_view path) const {
     Descriptor folder = impl_->open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK, error);
     bool found = folder.valid();
     if (found) {
-        if (impl_->machine.captured && !is_captured(*impl_->machine.captured, path, true)) {
-            return Missing{source, "not captured"};
-        }
+        if (!impl_->covered(path, true)) return Missing{source, "not captured"};
         DIR* stream = ::fdopendir(folder.get());
         if (stream == nullptr) return Missing{source, errno_name(errno)};
         folder.release();

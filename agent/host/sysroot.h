@@ -63,6 +63,9 @@ class Sysroot {
     /// Whole content, at most `limit` bytes; a longer file is Missing "larger than N bytes", anything that is not a regular file
     /// is Missing "not a regular file". Never blocks on a FIFO or a device.
     Fact<std::string> read(std::string_view path, std::size_t limit = kSmallFile) const;
+    /// Like read, but at most the first `size` bytes, and the rest is neither read nor an error: every byte of PCI config space
+    /// costs bus time.
+    Fact<std::string> read_prefix(std::string_view path, std::size_t size) const;
     /// The first line without trailing blanks; Missing "empty" or "malformed: not text" (NUL, control bytes, bad UTF-8).
     Fact<std::string> read_line(std::string_view path) const;
     /// One number in base 10, or 16 when it starts with 0x; Missing "malformed: '...'".

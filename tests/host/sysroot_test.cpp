@@ -20,6 +20,9 @@ TEST(Sysroot, ReadsAndTellsWhyNot) {
     EXPECT_EQ(root.read("/sys/a/value/below").why(), "ENOENT");
     EXPECT_EQ(root.read("/sys/a").why(), "EISDIR");
     EXPECT_EQ(root.read("/sys/a/value", 3).why(), "larger than 3 bytes");
+    EXPECT_EQ(root.read_prefix("/sys/a/value", 3).value(), "0x1");
+    EXPECT_EQ(root.read_prefix("/sys/a/value", 4096).value(), "0x10de\n");
+    EXPECT_EQ(root.read_prefix("/sys/a/none", 3).why(), "ENOENT");
 }
 
 TEST(Sysroot, LinksNeverLeaveTheRoot) {
@@ -108,6 +111,21 @@ TEST(Sysroot, WhatWasNotCapturedIsNotAbsent) {
     EXPECT_EQ(root.read("/sys/c/1/2/d").why(), "ENOENT");
     EXPECT_TRUE(root.list("/sys/a").known());
     EXPECT_FALSE(root.exists("/sys/z").known());
+}
+
+TEST(Sysroot, CapturedPatternsMayNameTheLinkOrTheRealPath) {
+    TempMachine machine;
+    machine.file("/sys/devices/pci0000:00/0000:00:01.0/class", "0x060400\n")
+        .link("/sys/bus/pci/devices/0000:00:01.0", "../../../devices/pci0000:00/0000:00:01.0")
+        .beside("captured.txt", "/sys/bus/pci/devices\n/sys/devices/*/*/vendor\n"
+                                "/sys/devices/*/*/power/status\n/sys/bus/pci/devices/*/device\n");
+    const Sysroot root = machine.open();
+    EXPECT_EQ(root.read("/sys/bus/pci/devices/0000:00:01.0/vendor").why(), "ENOENT");
+    EXPECT_EQ(root.read("/sys/bus/pci/devices/0000:00:01.0/power/status").why(), "ENOENT");
+    EXPECT_EQ(root.read("/sys/bus/pci/devices/0000:00:01.0/device").why(), "ENOENT");
+    EXPECT_EQ(root.read("/sys/bus/pci/devices/0000:00:01.0/revision").why(), "not captured");
+    EXPECT_TRUE(root.list("/sys/bus/pci/devices/0000:00:01.0").known());  // something below it was tried
+    EXPECT_EQ(root.list("/sys/bus/pci/drivers").why(), "not captured");
 }
 
 TEST(Sysroot, BadMachineFoldersAreErrors) {
