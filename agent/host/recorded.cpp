@@ -151,6 +151,9 @@ bool read_process(const Json& document, RecordedProcess& process, std::string& e
     if (const auto uptime = document.find("uptime_s"); uptime != document.end() && uptime->is_number()) {
         process.uptime_s = Fact<double>(uptime->get<double>(), source);
     }
+    if (const auto clock = document.find("clock_synchronized"); clock != document.end() && clock->is_boolean()) {
+        process.clock_synchronized = Fact<bool>(clock->get<bool>(), source);
+    }
     if (const auto spaces = document.find("filesystems"); spaces != document.end() && spaces->is_object()) {
         for (const auto& [path, value] : spaces->items()) {
             if (!value.is_object()) continue;

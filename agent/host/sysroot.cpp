@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
+#include <sys/timex.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -105,6 +106,11 @@ RecordedProcess this_process() {
     if (::gmtime_r(&now, &utc) != nullptr && std::strftime(buffer, sizeof buffer, "%Y-%m-%dT%H:%M:%SZ", &utc) > 0) {
         process.now = Fact<std::string>(buffer, "clock_gettime(2)");
     }
+    struct timex clock {};
+    const int state = ::adjtimex(&clock);
+    process.clock_synchronized =
+        state >= 0 ? Fact<bool>(state != TIME_ERROR && (clock.status & STA_UNSYNC) == 0, "adjtimex(2)")
+                   : Fact<bool>(Missing{"adjtimex(2)", errno_name(errno)});
     return process;
 }
 
@@ -346,14 +352,14 @@ Fact<std::string> Sysroot::try_open(std::string_view path) const {
 }
 
 Fact<RecordedProcess::Space> Sysroot::filesystem(std::string_view path) const {
+    impl_->note(AccessKind::stat, path);
     const std::string source = "statvfs " + std::string(path);
     if (!impl_->live()) {
         const auto& known = impl_->machine.process.filesystems;
         const auto found = known.find(std::string(path));
-        if (found == known.end()) return Missing{source, "not captured"};
+        if (found == known.end()) return Missing{source, exists(path).is(false) ? "ENOENT" : "not captured"};
         return Fact<RecordedProcess::Space>(found->second, source);
     }
-    impl_->note(AccessKind::stat, path);
     struct statvfs status {};
     if (::statvfs(std::string(path).c_str(), &status) != 0) return Missing{source, errno_name(errno)};
     const std::uint64_t block = status.f_frsize;

@@ -32,6 +32,7 @@ struct RecordedProcess {
     std::map<std::string, std::string> env;
     Fact<std::string> now;                 ///< RFC 3339 UTC
     Fact<double> uptime_s;
+    Fact<bool> clock_synchronized;         ///< the kernel's clock discipline: adjtimex(2) live, process.json recorded
     struct Space { std::uint64_t total_bytes = 0, free_bytes = 0; };
     std::map<std::string, Space> filesystems;  ///< "filesystems" of process.json, by path: what statvfs(2) said
 };
