@@ -186,6 +186,7 @@ bool Sysroot::is_live() const { return impl_->live(); }
 const std::string& Sysroot::folder() const { return impl_->folder; }
 const RecordedProcess& Sysroot::process() const { return impl_->machine.process; }
 void Sysroot::on_access(std::function<void(const Access&)> observer) { impl_->observer = std::move(observer); }
+void Sysroot::report_access(AccessKind kind, std::string_view path) const { impl_->note(kind, path); }
 
 Fact<std::string> Sysroot::read(std::string_view path, std::size_t limit) const {
     Fact<std::string> content = read_prefix(path, std::max(limit, limit + 1));
@@ -326,6 +327,17 @@ Fact<NodeStat> Sysroot::stat(std::string_view path) const {
     result.uid = status.st_uid;
     result.gid = status.st_gid;
     return Fact<NodeStat>(std::move(result), source);
+}
+
+Fact<std::uint64_t> Sysroot::file_size(std::string_view path) const {
+    impl_->note(AccessKind::stat, path);
+    int error = 0;
+    const Descriptor found = impl_->open(path, O_PATH, error);
+    if (!found.valid()) return impl_->why_missing(path, error);
+    struct stat status {};
+    if (::fstat(found.get(), &status) != 0) return Missing{std::string(path), errno_name(errno)};
+    if (!S_ISREG(status.st_mode)) return Missing{std::string(path), "not a regular file"};
+    return Fact<std::uint64_t>(static_cast<std::uint64_t>(status.st_size), std::string(path));
 }
 
 Fact<std::string> Sysroot::try_open(std::string_view path) const {

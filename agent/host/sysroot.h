@@ -87,6 +87,8 @@ class Sysroot {
     Fact<bool> exists(std::string_view path) const;
     /// stat(2), links followed; nodes.json wins.
     Fact<NodeStat> stat(std::string_view path) const;
+    /// st_size of a regular file, links followed; Missing "not a regular file" for anything else.
+    Fact<std::uint64_t> file_size(std::string_view path) const;
     /// open(2) as the judged process would get it: O_RDWR for device nodes, O_RDONLY for files, closed at once. "ok" or
     /// an errno name.
     Fact<std::string> try_open(std::string_view path) const;
@@ -97,6 +99,8 @@ class Sysroot {
 
     /// Called for every path that is asked for (capture). Empty to stop.
     void on_access(std::function<void(const Access&)> observer);
+    /// Tells the observer of an access made on this machine's behalf elsewhere: device nodes are opened in children.
+    void report_access(AccessKind kind, std::string_view path) const;
 
   private:
     struct Impl;

@@ -84,6 +84,23 @@ TEST(Sysroot, FifosAndDevicesAreRefusedAtOnce) {
     EXPECT_EQ(machine.open().read("/sys/fifo").why(), "not a regular file");
 }
 
+TEST(Sysroot, SizesAreThoseOfTheFileBehindTheLink) {
+    TempMachine machine;
+    machine.file("/usr/lib/libx.so.1.2", "12345").link("/usr/lib/libx.so.1", "libx.so.1.2").file("/usr/lib/empty", "");
+    const Sysroot root = machine.open();
+    EXPECT_EQ(root.file_size("/usr/lib/libx.so.1").value(), 5U);
+    EXPECT_EQ(root.file_size("/usr/lib/empty").value(), 0U);
+    EXPECT_EQ(root.file_size("/usr/lib").why(), "not a regular file");
+    EXPECT_TRUE(root.file_size("/usr/lib/none").absent());
+}
+
+TEST(Sysroot, NodesJsonIsFoundBehindLinks) {
+    TempMachine machine;
+    machine.file("/sys/devices/x/value", "7\n").link("/sys/bus/x", "../devices/x").beside("nodes.json", R"([
+        {"path":"/sys/devices/x/value","type":"file","mode":"0444","uid":0,"gid":0,"open":"EACCES"}])");
+    EXPECT_EQ(machine.open().read("/sys/bus/x/value").why(), "EACCES");
+}
+
 TEST(Sysroot, NodesJsonWins) {
     TempMachine machine;
     machine.file("/sys/x", "7\n").folder("/dev/dri").beside("nodes.json", R"([
