@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,11 +19,15 @@ namespace gpucheck::host {
 inline constexpr std::size_t kSmallFile = std::size_t{64} * 1024;
 inline constexpr std::size_t kLargeFile = std::size_t{4} * 1024 * 1024;
 
+/// "why" of what nobody asked the machine for.
+inline constexpr std::string_view kNotCaptured = "not captured";
+
 /// One entry of nodes.json: what git cannot hold.
 struct RecordedNode {
     NodeStat stat;
-    std::string open;  ///< "ok", an errno name, or "" (then mode and ids decide)
-    std::string read;  ///< files: errno name of read(2), or ""
+    std::string open;  ///< "ok", an errno name, kNotCaptured, or "" (then mode and ids decide); folders: what looking below gives
+    std::string read;  ///< files: errno name of read(2); folders: of listing; or kNotCaptured, or ""
+    std::optional<std::uint64_t> size;  ///< files whose content is not recorded
 };
 
 /// What process.json says about the process to judge for; on a live machine, this process.
