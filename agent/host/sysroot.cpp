@@ -162,6 +162,7 @@ Fact<std::string> Sysroot::link_target(std::string_view path) const {
     if (!parent.valid()) return impl_->why_missing(path, error);
     std::string target;
     error = read_any_link(parent.get(), std::string(base_of(path)), !impl_->live(), target);
+    if (error == ENOENT && impl_->entry_at(path) != nullptr) error = EINVAL;  // it exists, and it is no link
     if (error != 0) return impl_->why_missing(path, error);
     return Fact<std::string>(std::move(target), source);
 }
