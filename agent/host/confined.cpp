@@ -101,7 +101,7 @@ int Descriptor::release() {
 
 int read_any_link(int dir, const std::string& name, bool text_links, std::string& target) {
     const int code = read_link_at(dir, name.c_str(), target);
-    if (code == EINVAL && text_links && read_text_link(dir, name.c_str(), target)) return 0;
+    if (code == EINVAL && text_links && read_text_link(dir, name.c_str(), target) && is_text_link(dir, target)) return 0;
     return code;
 }
 

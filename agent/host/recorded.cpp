@@ -1,5 +1,5 @@
-// Reads what git cannot hold of a recorded machine; every field is checked, because a recorded machine comes
-// from a stranger's bug report.
+// Reads what git cannot hold of a recorded machine; every field is checked, because a recorded machine comes from
+// a stranger's bug report.
 #include "agent/host/recorded.h"
 
 #include <fcntl.h>
@@ -73,7 +73,7 @@ std::string text_of(const Json& object, const char* key) {
 }
 
 bool is_outcome(const std::string& name) {
-    return name.empty() || name == "ok" || errno_number(name) != 0;
+    return name.empty() || name == "ok" || name == kNotCaptured || errno_number(name) != 0;
 }
 
 bool read_node(const Json& entry, RecordedMachine& machine, std::string& error) {
@@ -88,11 +88,11 @@ bool read_node(const Json& entry, RecordedMachine& machine, std::string& error) 
     }
     RecordedNode node;
     node.stat.type = text_of(entry, "type");
-    static const char* const kTypes[] = {"char", "block", "file", "socket", "fifo"};
+    static const char* const kTypes[] = {"char", "block", "file", "dir", "socket", "fifo"};
     bool known_type = false;
     for (const char* type : kTypes) known_type = known_type || node.stat.type == type;
     if (!known_type) {
-        error = path + ": \"type\" is none of char, block, file, socket, fifo";
+        error = path + ": \"type\" is none of char, block, file, dir, socket, fifo";
         return false;
     }
     node.stat.major = unsigned_of(entry, "major").value_or(0);
@@ -108,8 +108,15 @@ bool read_node(const Json& entry, RecordedMachine& machine, std::string& error) 
     node.open = text_of(entry, "open");
     node.read = text_of(entry, "read");
     if (!is_outcome(node.open) || !is_outcome(node.read)) {
-        error = path + ": \"open\" and \"read\" are \"ok\" or an errno name";
+        error = path + ": \"open\" and \"read\" are \"ok\", \"not captured\" or an errno name";
         return false;
+    }
+    if (const auto size = entry.find("size"); size != entry.end()) {
+        if (!size->is_number_unsigned()) {
+            error = path + ": \"size\" is no number of bytes";
+            return false;
+        }
+        node.size = size->get<std::uint64_t>();
     }
     machine.nodes[path] = std::move(node);
     return true;
@@ -149,10 +156,12 @@ bool read_process(const Json& document, RecordedProcess& process, std::string& e
             if (value.is_string()) process.env[name] = value.get<std::string>();
         }
     }
-    if (const std::string now = text_of(document, "now"); !now.empty())
-        process.now = Fact<std::string>(now, source);
+    if (const std::string now = text_of(document, "now"); !now.empty()) process.now = Fact<std::string>(now, source);
     if (const auto uptime = document.find("uptime_s"); uptime != document.end() && uptime->is_number()) {
         process.uptime_s = Fact<double>(uptime->get<double>(), source);
+    }
+    if (const auto clock = document.find("clock_synchronized"); clock != document.end() && clock->is_boolean()) {
+        process.clock_synchronized = Fact<bool>(clock->get<bool>(), source);
     }
     if (const auto spaces = document.find("filesystems"); spaces != document.end() && spaces->is_object()) {
         for (const auto& [path, value] : spaces->items()) {
@@ -169,67 +178,7 @@ bool read_process(const Json& document, RecordedProcess& process, std::string& e
     return true;
 }
 
-bool component_matches(std::string_view pattern, std::string_view text) {
-    std::size_t p = 0, t = 0, star = std::string_view::npos, mark = 0;
-    while (t < text.size()) {
-        if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
-            ++p, ++t;
-        } else if (p < pattern.size() && pattern[p] == '*') {
-            star = p++;
-            mark = t;
-        } else if (star != std::string_view::npos) {
-            p = star + 1;
-            t = ++mark;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.size() && pattern[p] == '*') ++p;
-    return p == pattern.size();
-}
-
-std::vector<std::string_view> split(std::string_view path) {
-    std::vector<std::string_view> parts;
-    while (!path.empty()) {
-        const std::size_t slash = path.find('/');
-        if (slash != 0) parts.push_back(path.substr(0, slash));
-        if (slash == std::string_view::npos) break;
-        path.remove_prefix(slash + 1);
-    }
-    return parts;
-}
-
-enum class Depth { exact, above };  // above: `path` may be a folder above what the pattern names
-
-bool parts_match(const std::vector<std::string_view>& pattern, std::size_t p,
-                 const std::vector<std::string_view>& path, std::size_t t, Depth depth) {
-    while (p < pattern.size()) {
-        if (pattern[p] == "**") {
-            for (std::size_t skip = t; skip <= path.size(); ++skip) {
-                if (parts_match(pattern, p + 1, path, skip, depth)) return true;
-            }
-            return false;
-        }
-        if (t == path.size()) return depth == Depth::above;
-        if (!component_matches(pattern[p], path[t])) return false;
-        ++p, ++t;
-    }
-    return t == path.size();
-}
-
 }  // namespace
-
-bool path_matches(std::string_view pattern, std::string_view path) {
-    return parts_match(split(pattern), 0, split(path), 0, Depth::exact);
-}
-
-bool is_captured(const std::vector<std::string>& patterns, std::string_view path, bool as_folder) {
-    const std::vector<std::string_view> parts = split(path);
-    for (const std::string& pattern : patterns) {
-        if (parts_match(split(pattern), 0, parts, 0, as_folder ? Depth::above : Depth::exact)) return true;
-    }
-    return false;
-}
 
 std::optional<RecordedMachine> read_recorded(const std::string& folder, std::string& error) {
     RecordedMachine machine;
@@ -250,12 +199,11 @@ std::optional<RecordedMachine> read_recorded(const std::string& folder, std::str
     const std::optional<std::string> captured = slurp(folder, "captured.txt", error);
     if (!error.empty()) return std::nullopt;
     if (captured) {
-        std::vector<std::string> patterns;
+        machine.captured.emplace();
         for (std::string_view line : lines_of(*captured)) {
             line = trim(line);
-            if (!line.empty() && line.front() == '/') patterns.emplace_back(line);
+            if (!line.empty() && line.front() == '/') machine.captured->add(line);
         }
-        machine.captured = std::move(patterns);
     }
     return machine;
 }

@@ -61,6 +61,7 @@ TEST(Sysroot, LinksLaidDownAsTextFilesAreLinks) {
     EXPECT_EQ(root.read_line("/opt/rocm/version").value(), "6.3.2");
     EXPECT_TRUE(root.list("/opt/rocm").known());
     EXPECT_EQ(root.read_line("/opt/word").value(), "hello");
+    EXPECT_EQ(root.link_target("/opt/word").why(), "EINVAL");
     EXPECT_EQ(root.read_line("/opt/newline").value(), "rocm");
     EXPECT_EQ(root.read("/opt/out").why(), "EXDEV");
     EXPECT_EQ(root.read("/opt/loop").why(), "ELOOP");
@@ -203,6 +204,62 @@ TEST(Sysroot, CapturedPatternsMayNameTheLinkOrTheRealPath) {
     EXPECT_EQ(root.read("/sys/bus/pci/devices/0000:00:01.0/revision").why(), "not captured");
     EXPECT_TRUE(root.list("/sys/bus/pci/devices/0000:00:01.0").known());  // something below it was tried
     EXPECT_EQ(root.list("/sys/bus/pci/drivers").why(), "not captured");
+}
+
+TEST(Sysroot, WhatIsKnownToExistButWasNotReadSaysSo) {
+    TempMachine machine;
+    machine.link("/usr/lib/libx.so.1", "libx.so.1.2").link("/dev/char/226:128", "../dri/renderD128").beside("nodes.json", R"([
+        {"path":"/usr/lib/libx.so.1.2","type":"file","mode":"0644","open":"ok","read":"not captured","size":77},
+        {"path":"/dev/dri/renderD128","type":"char","major":226,"minor":128,"mode":"0660","open":"not captured"}])");
+    const Sysroot root = machine.open();
+    EXPECT_EQ(root.exists("/usr/lib/libx.so.1").value(), true);
+    EXPECT_EQ(root.read("/usr/lib/libx.so.1").why(), "not captured");
+    EXPECT_EQ(root.real_path("/usr/lib/libx.so.1").value(), "/usr/lib/libx.so.1.2");
+    EXPECT_EQ(root.file_size("/usr/lib/libx.so.1").value(), 77U);
+    EXPECT_EQ(root.file_size("/usr/lib/libx.so.1.2").value(), 77U);
+    EXPECT_EQ(root.list("/usr/lib").value(), (std::vector<std::string>{"libx.so.1", "libx.so.1.2"}));
+    EXPECT_EQ(root.stat("/dev/char/226:128")->minor, 128U);
+    EXPECT_EQ(root.try_open("/dev/char/226:128").why(), "not captured");
+    EXPECT_TRUE(root.exists("/usr/lib/liby.so").is(false));
+}
+
+TEST(Sysroot, FoldersInNodesJson) {
+    TempMachine machine;
+    machine.file("/sys/module/amdgpu/version", "6\n").link("/sys/bus/m", "../module").beside("nodes.json", R"([
+        {"path":"/sys/module","type":"dir","mode":"0755","open":"ok","read":"not captured"},
+        {"path":"/sys/empty","type":"dir","mode":"0755","open":"ok"},
+        {"path":"/sys/listed/file","type":"file","mode":"0444","open":"ok"},
+        {"path":"/root/x","type":"dir","mode":"0700","open":"EACCES"},
+        {"path":"/root/y","type":"dir","mode":"0711","open":"ok","read":"EACCES"}])");
+    const Sysroot root = machine.open();
+    EXPECT_EQ(root.list("/sys/module").why(), "not captured");
+    EXPECT_EQ(root.list("/sys/bus/m").why(), "not captured");
+    EXPECT_EQ(root.read("/sys/module/amdgpu/version").value(), "6\n");
+    EXPECT_TRUE(root.list("/sys/empty").value().empty());
+    EXPECT_EQ(root.exists("/sys/empty").value(), true);
+    EXPECT_EQ(root.read("/sys/empty").why(), "EISDIR");
+    EXPECT_EQ(root.list("/sys").value(), (std::vector<std::string>{"bus", "empty", "listed", "module"}));
+    EXPECT_EQ(root.list("/root/x").why(), "EACCES");
+    EXPECT_EQ(root.read("/root/x/below").why(), "EACCES");
+    EXPECT_EQ(root.exists("/root/x/below/more").why(), "EACCES");
+    EXPECT_EQ(root.list("/root/y").why(), "EACCES");
+    EXPECT_TRUE(root.read("/root/y/below").absent());
+}
+
+TEST(Sysroot, CapturedPatternsAreFastEvenWhenHostile) {
+    TempMachine machine;
+    std::string lines = "/" + std::string("a/**/").append("a/**/a/**/a/**/a/**/a/**/a/**/a/**/a/**/a/**/a/**/b") + "\n";
+    for (int i = 0; i < 20000; ++i) lines += "/sys/" + std::to_string(i) + "/x\n/sys/" + std::to_string(i) + "/l/*\n";
+    machine.beside("captured.txt", lines);
+    const Sysroot root = machine.open();
+    std::string deep;
+    for (int i = 0; i < 60; ++i) deep += "/a";
+    EXPECT_EQ(root.read(deep).why(), "not captured");
+    for (int i = 0; i < 3000; ++i) ASSERT_TRUE(root.read("/sys/" + std::to_string(i) + "/x").absent());
+    EXPECT_TRUE(root.list("/sys/7/l").absent());
+    EXPECT_TRUE(root.read("/sys/7/l/any").absent());
+    EXPECT_EQ(root.read("/sys/7/l/any/more").why(), "not captured");
+    EXPECT_EQ(root.read("/sys/7/y").why(), "not captured");
 }
 
 TEST(Sysroot, BadMachineFoldersAreErrors) {
