@@ -219,7 +219,7 @@ struct NodeLister {
 };
 
 // stat(2) asks no driver; open(2) does, so on a live machine it happens in children.
-void look_at(const Sysroot& root, const std::vector<DeviceNode*>& nodes) {
+void look_at(const Sysroot& root, const std::vector<DeviceNode*>& nodes, int deadline_ms) {
     std::vector<DeviceNode*> to_probe;
     std::vector<std::string> paths;
     for (DeviceNode* node : nodes) {
@@ -234,7 +234,7 @@ void look_at(const Sysroot& root, const std::vector<DeviceNode*>& nodes) {
             node->open_rw = root.try_open(node->path);
         }
     }
-    std::vector<Fact<std::string>> answers = probe_nodes(paths);
+    std::vector<Fact<std::string>> answers = probe_nodes(paths, deadline_ms);
     for (std::size_t i = 0; i < to_probe.size(); ++i) to_probe[i]->open_rw = std::move(answers[i]);
 }
 
@@ -273,7 +273,7 @@ std::vector<GroupEntry> read_groups(const Sysroot& root, const std::vector<Devic
 
 }  // namespace
 
-void read_nodes(const Sysroot& root, Snapshot& snapshot) {
+void read_nodes(const Sysroot& root, Snapshot& snapshot, int deadline_ms) {
     const RegisteredMajors majors(root);
     NodeLister lister{root, majors, snapshot};
     lister.list_kfd();
@@ -285,7 +285,7 @@ void read_nodes(const Sysroot& root, Snapshot& snapshot) {
     for (Device& gpu : snapshot.gpus) {
         for (DeviceNode& node : gpu.nodes) nodes.push_back(&node);
     }
-    look_at(root, nodes);
+    look_at(root, nodes, deadline_ms);
     snapshot.host.groups = read_groups(root, nodes);
 }
 

@@ -3,6 +3,7 @@
 // with its own remedy.
 #pragma once
 
+#include "agent/host/node_probe.h"
 #include "agent/host/sysroot.h"
 #include "checks/model/snapshot.h"
 
@@ -13,6 +14,6 @@ namespace gpucheck::host {
 /// have is listed even when absent; NVIDIA's drm nodes are listed for information, compute does not need
 /// them. Without /proc/driver/nvidia the minor of an NVIDIA GPU is not known and its node is left out rather
 /// than guessed.
-void read_nodes(const Sysroot& root, Snapshot& snapshot);
+void read_nodes(const Sysroot& root, Snapshot& snapshot, int deadline_ms = kNodeDeadlineMs);
 
 }  // namespace gpucheck::host
