@@ -253,7 +253,7 @@ def no_gpu_and_none_promised():
 @machine
 def h100_promised_a100_delivered():
     return nvidia_guest("The instance was sold as an H100 and holds an A100.", 0x20b2, 0x1463, "NVIDIA A100-SXM4-80GB",
-                        version="550.163.01", expect={"gpu_count": 1, "board": "h100-sxm5-80gb"}, link={"speed": 4})
+                        version="550.163.01", expect={"gpu_count": 1, "board": "h100-sxm-80gb"}, link={"speed": 4})
 
 
 @machine
@@ -334,9 +334,11 @@ def nvidia_uvm_missing():
 
 @machine
 def mi350x_kernel_too_old():
-    return instinct("MI350X on Ubuntu 22.04 with the in-tree driver of 5.15, which has never heard of gfx950: no driver is bound.", count=1,
-                    release="5.15.0-119-generic", os_id="jammy", version=None, dkms=None, rocm=None, expect={"gpu_count": 1},
-                    gpu={"device": 0x75a0, "sub": 0x75a0})
+    m = instinct("MI350X on Ubuntu 22.04 with the in-tree driver of 5.15, which has never heard of gfx950: amdgpu is loaded and bound to "
+                 "nothing.", count=0, release="5.15.0-119-generic", os_id="jammy", version=None, dkms=None, rocm=None,
+                 expect={"gpu_count": 1})
+    amd_gpu(m, 0, 0x75a0, 0x75a0, driver=None)
+    return m
 
 
 @machine

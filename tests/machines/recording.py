@@ -23,6 +23,8 @@ class Machine:
         self.process["filesystems"] = filesystems or {
             "/": {"total_bytes": 1 << 40, "free_bytes": 1 << 39},
             "/boot": {"total_bytes": 2 << 30, "free_bytes": 1 << 30},
+            "/var": {"total_bytes": 1 << 40, "free_bytes": 1 << 39},
+            "/tmp": {"total_bytes": 1 << 40, "free_bytes": 1 << 39},
         }
         self.expect = {"gpu_count": 1} if expect is None else expect
         self.captured = None
@@ -116,7 +118,7 @@ def host(m, release=RELEASE, vm=None, os_id="ubuntu", cmdline="ro console=ttyS0"
     m.file("/proc/sys/kernel/tainted", "0")
     m.file("/proc/sys/kernel/numa_balancing", "0")
     m.file("/proc/meminfo", "MemTotal:       2113495040 kB\nMemFree:        2081048576 kB\nMemAvailable:   2079524864 kB\n")
-    flags = "fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov sse sse2 ht syscall nx rdtscp lm avx2"
+    flags = "fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov sse sse2 ht syscall nx rdtscp lm pni avx2"
     if vm:
         flags += " hypervisor"
     model = "AMD EPYC 9554 64-Core Processor" if cpu == "AuthenticAMD" else "Intel(R) Xeon(R) Platinum 8480+"
