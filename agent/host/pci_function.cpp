@@ -70,7 +70,7 @@ Fact<PcieConfig> read_config(const Sysroot& root, const std::string& folder, boo
 }
 
 // Between awake and suspended counts as asleep: the link may be down already or not yet up. In D3hot config
-// space still answers (PCI Power Management Specification, 5.4.1), in D3cold nothing does.
+// space still answers, in D3cold nothing does (kernel documentation, power/pci.rst).
 bool is_asleep(const Fact<std::string>& runtime_status, const Fact<std::string>& power_state) {
     return runtime_status.is("suspended") || runtime_status.is("suspending") ||
            runtime_status.is("resuming") || power_state.is("D3cold");
