@@ -4,9 +4,47 @@
 namespace gpucheck {
 
 const std::vector<Check>& all_checks() {
+    // clang-format off: one check a line, in report order
     static const std::vector<Check> checks{
+        // GPUs, their driver and their nodes
+        kGpuCountCheck,
+        kGpuExpectedCheck,
+        kDriverBoundCheck,
+        kDriverLoadedCheck,
+        kDkmsCheck,
+        kDriverVersionCheck,
+        kKernelVersionCheck,
+        kFirmwareCheck,
+        kBoardCheck,
+        kUnitsCheck,
+        kMemoryCheck,
+        kNodesCheck,
+        kKfdCheck,
+        kExcludedCheck,
+        // Links, partitions, environment and the machine around them.
+        kPcieWidthCheck,
+        kPciePathCheck,
+        kPciePinnedCheck,
+        kPcieGenerationCheck,
+        kPcieAerCheck,
+        kPciePowerCheck,
+        kPcieBarCheck,
+        kPartitionCheck,
+        kNumaCheck,
+        kLibraryCheck,
+        kVisibleDevicesCheck,
+        kEnvironmentCheck,
+        kContainerDevicesCheck,
+        kHostSettingsCheck,
+        kDiskCheck,
+        kTimeSyncCheck,
+        kProxyCheck,
         kClockCheck,
+        // what files cannot tell
+        kTelemetryCheck,
+        kExperimentsCheck,
     };
+    // clang-format on
     return checks;
 }
 

@@ -5,6 +5,43 @@
 
 namespace gpucheck {
 
+// GPUs, their driver and their nodes
+extern const Check kGpuCountCheck;
+extern const Check kGpuExpectedCheck;
+extern const Check kDriverBoundCheck;
+extern const Check kDriverLoadedCheck;
+extern const Check kDkmsCheck;
+extern const Check kDriverVersionCheck;
+extern const Check kKernelVersionCheck;
+extern const Check kFirmwareCheck;
+extern const Check kBoardCheck;
+extern const Check kUnitsCheck;
+extern const Check kMemoryCheck;
+extern const Check kNodesCheck;
+extern const Check kKfdCheck;
+extern const Check kExcludedCheck;
+extern const Check kTelemetryCheck;
+extern const Check kExperimentsCheck;
+
 extern const Check kClockCheck;
+
+// Links, partitions, environment and the machine around them.
+extern const Check kPcieWidthCheck;
+extern const Check kPciePathCheck;
+extern const Check kPciePinnedCheck;
+extern const Check kPcieGenerationCheck;
+extern const Check kPcieAerCheck;
+extern const Check kPciePowerCheck;
+extern const Check kPcieBarCheck;
+extern const Check kPartitionCheck;
+extern const Check kNumaCheck;
+extern const Check kLibraryCheck;
+extern const Check kVisibleDevicesCheck;
+extern const Check kEnvironmentCheck;
+extern const Check kContainerDevicesCheck;
+extern const Check kHostSettingsCheck;
+extern const Check kDiskCheck;
+extern const Check kTimeSyncCheck;
+extern const Check kProxyCheck;
 
 }  // namespace gpucheck

@@ -15,13 +15,17 @@ void judge(const Snapshot& snapshot, Findings& findings) {
         return;
     }
     const bool wrong = now.value() < kProgramWritten;  // RFC 3339 UTC sorts as text
-    findings.push_back(finding(wrong ? "clock.wrong" : "clock", wrong ? Verdict::fail : Verdict::pass, {}, expected,
-                               now.value(), now.source()));
+    findings.push_back(finding(wrong ? "clock.wrong" : "clock", wrong ? Verdict::fail : Verdict::pass, {},
+                               expected, now.value(), now.source()));
 }
 
 }  // namespace
 
-const Check kClockCheck{.id = "clock", .title = "System clock", .impact = Impact::passive,
-                        .required_from = Profile::acceptance, .applies = nullptr, .judge = judge};
+const Check kClockCheck{.id = "clock",
+                        .title = "System clock",
+                        .impact = Impact::passive,
+                        .required_from = Profile::acceptance,
+                        .applies = nullptr,
+                        .judge = judge};
 
 }  // namespace gpucheck

@@ -8,10 +8,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <cstring>
 #include <vector>
 
 namespace gpucheck::host {
@@ -40,8 +40,8 @@ int read_link_at(int dir, const char* name, std::string& target) {
     return 0;
 }
 
-// A link that a checkout without link support (git's core.symlinks=false, some archives) laid down as a small file which
-// holds the target and no newline. Read only below recorded roots.
+// A link that a checkout without link support (git's core.symlinks=false, some archives) laid down as a small
+// file which holds the target and no newline. Read only below recorded roots.
 bool read_text_link(int dir, const char* name, std::string& target) {
     const Descriptor file(::openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!file.valid()) return false;
@@ -60,12 +60,16 @@ bool maybe_text_link(const struct stat& status) {
     return S_ISREG(status.st_mode) && status.st_size > 0 && status.st_size < PATH_MAX;
 }
 
-// Is it certain that this file holds more than a link's target? O_PATH descriptors cannot be read: then no.
-bool holds_newline(int fd, int flags) {
-    if ((flags & O_PATH) != 0) return false;
+// Could this open file of a recorded root be a link laid down as text? Only the walk can tell for sure. What
+// a kernel prints holds a newline or zero bytes; O_PATH descriptors cannot be read.
+bool may_be_text_link(int fd, int flags) {
+    struct stat status {};
+    if (::fstat(fd, &status) != 0 || !maybe_text_link(status)) return false;
+    if ((flags & O_PATH) != 0) return true;
     std::array<char, PATH_MAX> buffer;
     const ssize_t length = ::pread(fd, buffer.data(), buffer.size(), 0);
-    return length > 0 && std::memchr(buffer.data(), '\n', static_cast<std::size_t>(length)) != nullptr;
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20; };
+    return length <= 0 || std::none_of(buffer.data(), buffer.data() + length, is_control);
 }
 
 // "../x" can be nothing else; a bare name such as "rocm-6.3.2" is a link when that neighbour exists.
@@ -104,9 +108,9 @@ int read_any_link(int dir, const std::string& name, bool text_links, std::string
 Descriptor walk_confined(int root_fd, std::string_view path, int flags, Confinement confinement, int& error,
                          std::string* resolved) {
     error = 0;
-    std::vector<std::string> pending = components_of(path);   // still to visit, last element first
+    std::vector<std::string> pending = components_of(path);  // still to visit, last element first
     for (std::size_t i = 0, n = pending.size(); i < n / 2; ++i) std::swap(pending[i], pending[n - 1 - i]);
-    std::vector<Descriptor> stack;                             // open folders from the root down
+    std::vector<Descriptor> stack;  // open folders from the root down
     std::vector<std::string> names;
     const auto here = [&] { return stack.empty() ? root_fd : stack.back().get(); };
     const auto fail = [&](int code) {
@@ -196,12 +200,10 @@ Descriptor open_confined(int root_fd, std::string_view path, int flags, Confinem
         if (fd >= 0) {
             error = 0;
             Descriptor found(static_cast<int>(fd));
-            struct stat status {};
-            const bool small_file = confinement == Confinement::beneath && ::fstat(found.get(), &status) == 0 &&
-                                    maybe_text_link(status) && !holds_newline(found.get(), flags);
-            if (!small_file) return found;
+            if (confinement == Confinement::live || !may_be_text_link(found.get(), flags)) return found;
         } else if (confinement == Confinement::live || errno != ENOTDIR) {
-            // EPERM can be the answer of the file or of a seccomp filter that does not know openat2: only the walk can tell.
+            // EPERM can be the answer of the file or of a seccomp filter that does not know openat2: only the
+            // walk can tell.
             if (errno != ENOSYS && errno != EPERM && errno != EAGAIN) {
                 error = errno;
                 return Descriptor();
@@ -210,6 +212,41 @@ Descriptor open_confined(int root_fd, std::string_view path, int flags, Confinem
         }
     }
     return walk_confined(root_fd, path, flags, confinement, error, nullptr);
+}
+
+RecordedFolders::Entry& RecordedFolders::entry(std::string_view folder) {
+    for (Entry& known : entries_) {
+        if (known.path == folder) {
+            ++known.uses;
+            return known;
+        }
+    }
+    Entry& oldest = entries_[next_++ % entries_.size()];
+    oldest = Entry{std::string(folder), Descriptor(), 0};
+    return oldest;
+}
+
+Descriptor RecordedFolders::open(int root_fd, std::string_view path, int flags, int& error) {
+    const auto search = [&] { return open_confined(root_fd, path, flags, Confinement::beneath, error); };
+    const bool as_folder = flags == (O_PATH | O_DIRECTORY);
+    const std::size_t slash = path.rfind('/');
+    const std::string name(as_folder ? "." : path.substr(slash == std::string_view::npos ? 0 : slash + 1));
+    const std::string_view folder =
+        as_folder ? path : path.substr(0, slash == std::string_view::npos ? 0 : slash);
+    if (folder.empty() || name.empty() || name == ".." || (name == "." && !as_folder)) return search();
+    Entry& here = entry(folder);
+    if (here.uses == 0) return search();  // the first path below this folder: perhaps the only one
+    if (!here.open.valid()) {
+        here.open = open_confined(root_fd, folder, O_PATH | O_DIRECTORY, Confinement::beneath, error);
+        if (!here.open.valid()) return search();
+    }
+    Descriptor found(::openat(here.open.get(), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
+    error = found.valid() ? 0 : errno;
+    if (error == ELOOP || error == ENOTDIR) return search();  // a link of either kind
+    if (!found.valid() || (flags & O_NOFOLLOW) != 0) return found;
+    struct stat status {};
+    const bool link = ::fstat(found.get(), &status) == 0 && S_ISLNK(status.st_mode);
+    return link || may_be_text_link(found.get(), flags) ? search() : std::move(found);
 }
 
 }  // namespace gpucheck::host

@@ -65,6 +65,7 @@ bool Sysroot::is_live() const { return impl_->live(); }
 const std::string& Sysroot::folder() const { return impl_->folder; }
 const RecordedProcess& Sysroot::process() const { return impl_->machine.process; }
 void Sysroot::on_access(std::function<void(const Access&)> observer) { impl_->observer = std::move(observer); }
+void Sysroot::refuse(std::vector<std::string> prefixes) { impl_->refused = std::move(prefixes); }
 void Sysroot::report_access(AccessKind kind, std::string_view path) const { impl_->note(kind, path); }
 
 Fact<std::string> Sysroot::read(std::string_view path, std::size_t limit) const {
@@ -177,6 +178,7 @@ Fact<std::string> Sysroot::link_name(std::string_view path) const {
 
 Fact<std::string> Sysroot::real_path(std::string_view path) const {
     impl_->note(AccessKind::stat, path);
+    if (impl_->refuses(path)) return Missing{std::string(path), "did not return"};
     int error = 0;
     std::string resolved;
     const Descriptor found = walk_confined(impl_->root.get(), path, O_PATH, impl_->confinement, error, &resolved);
@@ -251,7 +253,7 @@ Fact<std::string> Sysroot::try_open(std::string_view path) const {
     }
     if (!found.valid()) {
         Missing missing = impl_->why_missing(path, error);
-        if (missing.why == kNotCaptured) return missing;
+        if (missing.why == kNotCaptured || missing.why == "did not return") return missing;
         return Fact<std::string>(std::move(missing.why), source);
     }
     struct stat status {};

@@ -102,8 +102,11 @@ class Sysroot {
 
     const RecordedProcess& process() const;
 
-    /// Called for every path that is asked for (capture). Empty to stop.
+    /// Called before every access with the path that is asked for (capture, supervision). Empty to stop.
     void on_access(std::function<void(const Access&)> observer);
+    /// Answers Missing "did not return" for these paths and everything below them, without touching them: an
+    /// earlier try hung there.
+    void refuse(std::vector<std::string> prefixes);
     /// Tells the observer of an access made on this machine's behalf elsewhere: device nodes are opened in children.
     void report_access(AccessKind kind, std::string_view path) const;
 

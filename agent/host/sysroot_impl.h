@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "agent/host/confined.h"
 #include "agent/host/recorded.h"
@@ -22,14 +23,15 @@ struct Sysroot::Impl {
     std::set<std::string, std::less<>>
         node_names;  ///< last components in machine.nodes: most paths match none
     std::function<void(const Access&)> observer;
+    std::vector<std::string> refused;
+    mutable RecordedFolders folders;
 
     bool live() const { return confinement == Confinement::live; }
     void note(AccessKind kind, std::string_view path) const {
         if (observer) observer({kind, std::string(path)});
     }
-    Descriptor open(std::string_view path, int flags, int& error) const {
-        return open_confined(root.get(), path, flags, confinement, error);
-    }
+    bool refuses(std::string_view path) const;
+    Descriptor open(std::string_view path, int flags, int& error) const;
     using Entry = std::map<std::string, RecordedNode, std::less<>>::value_type;
     const Entry* entry_at(std::string_view path) const;
     const Entry* entry_behind(std::string_view path) const;

@@ -34,6 +34,22 @@ std::string open_by_mode(const NodeStat& stat, const RecordedProcess& process, b
     return (granted & wanted) == wanted ? "ok" : "EACCES";
 }
 
+bool Sysroot::Impl::refuses(std::string_view path) const {
+    for (const std::string& prefix : refused) {
+        if (path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/')) return true;
+    }
+    return false;
+}
+
+Descriptor Sysroot::Impl::open(std::string_view path, int flags, int& error) const {
+    if (refuses(path)) {
+        error = ETIMEDOUT;
+        return Descriptor();
+    }
+    if (!live()) return folders.open(root.get(), path, flags, error);
+    return open_confined(root.get(), path, flags, confinement, error);
+}
+
 const Sysroot::Impl::Entry* Sysroot::Impl::entry_at(std::string_view path) const {
     if (machine.nodes.empty()) return nullptr;
     if (const auto found = machine.nodes.find(path); found != machine.nodes.end()) return &*found;
@@ -114,6 +130,7 @@ Missing Sysroot::Impl::why_missing(std::string_view path, int error, bool as_fol
         }
         if (!covered(path, as_folder)) return {std::string(path), std::string(kNotCaptured)};
     }
+    if (error == ETIMEDOUT && refuses(path)) return {std::string(path), "did not return"};
     if (error == ENOTDIR) error = ENOENT;  // a component is a file: the thing asked for is not there
     return {std::string(path), errno_name(error)};
 }

@@ -1,4 +1,5 @@
-// Small text rules shared by all readers: what counts as text or a number, where a line ends, how an errno is called.
+// Small text rules shared by all readers: what counts as text or a number, where a line ends, how an errno is
+// called.
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -14,14 +15,22 @@ struct ErrnoRow {
     std::string_view name;
 };
 constexpr std::array kErrnos{
-    ErrnoRow{EPERM, "EPERM"},   ErrnoRow{ENOENT, "ENOENT"},   ErrnoRow{EINTR, "EINTR"},   ErrnoRow{EIO, "EIO"},
-    ErrnoRow{ENXIO, "ENXIO"},   ErrnoRow{E2BIG, "E2BIG"},     ErrnoRow{EBADF, "EBADF"},   ErrnoRow{EAGAIN, "EAGAIN"},
-    ErrnoRow{ENOMEM, "ENOMEM"}, ErrnoRow{EACCES, "EACCES"},   ErrnoRow{EFAULT, "EFAULT"}, ErrnoRow{EBUSY, "EBUSY"},
-    ErrnoRow{EEXIST, "EEXIST"}, ErrnoRow{EXDEV, "EXDEV"},     ErrnoRow{ENODEV, "ENODEV"}, ErrnoRow{ENOTDIR, "ENOTDIR"},
-    ErrnoRow{EISDIR, "EISDIR"}, ErrnoRow{EINVAL, "EINVAL"},   ErrnoRow{ENFILE, "ENFILE"}, ErrnoRow{EMFILE, "EMFILE"},
-    ErrnoRow{ENOTTY, "ENOTTY"}, ErrnoRow{ETXTBSY, "ETXTBSY"}, ErrnoRow{EFBIG, "EFBIG"},   ErrnoRow{ENOSPC, "ENOSPC"},
-    ErrnoRow{EROFS, "EROFS"},   ErrnoRow{ELOOP, "ELOOP"},     ErrnoRow{ENOSYS, "ENOSYS"}, ErrnoRow{ENAMETOOLONG, "ENAMETOOLONG"},
-    ErrnoRow{ENODATA, "ENODATA"}, ErrnoRow{ENOTSUP, "ENOTSUP"}, ErrnoRow{ETIMEDOUT, "ETIMEDOUT"}, ErrnoRow{ESTALE, "ESTALE"},
+    ErrnoRow{EPERM, "EPERM"},         ErrnoRow{ENOENT, "ENOENT"},
+    ErrnoRow{EINTR, "EINTR"},         ErrnoRow{EIO, "EIO"},
+    ErrnoRow{ENXIO, "ENXIO"},         ErrnoRow{E2BIG, "E2BIG"},
+    ErrnoRow{EBADF, "EBADF"},         ErrnoRow{EAGAIN, "EAGAIN"},
+    ErrnoRow{ENOMEM, "ENOMEM"},       ErrnoRow{EACCES, "EACCES"},
+    ErrnoRow{EFAULT, "EFAULT"},       ErrnoRow{EBUSY, "EBUSY"},
+    ErrnoRow{EEXIST, "EEXIST"},       ErrnoRow{EXDEV, "EXDEV"},
+    ErrnoRow{ENODEV, "ENODEV"},       ErrnoRow{ENOTDIR, "ENOTDIR"},
+    ErrnoRow{EISDIR, "EISDIR"},       ErrnoRow{EINVAL, "EINVAL"},
+    ErrnoRow{ENFILE, "ENFILE"},       ErrnoRow{EMFILE, "EMFILE"},
+    ErrnoRow{ENOTTY, "ENOTTY"},       ErrnoRow{ETXTBSY, "ETXTBSY"},
+    ErrnoRow{EFBIG, "EFBIG"},         ErrnoRow{ENOSPC, "ENOSPC"},
+    ErrnoRow{EROFS, "EROFS"},         ErrnoRow{ELOOP, "ELOOP"},
+    ErrnoRow{ENOSYS, "ENOSYS"},       ErrnoRow{ENAMETOOLONG, "ENAMETOOLONG"},
+    ErrnoRow{ENODATA, "ENODATA"},     ErrnoRow{ENOTSUP, "ENOTSUP"},
+    ErrnoRow{ETIMEDOUT, "ETIMEDOUT"}, ErrnoRow{ESTALE, "ESTALE"},
     ErrnoRow{EOVERFLOW, "EOVERFLOW"}, ErrnoRow{EREMOTEIO, "EREMOTEIO"},
 };
 

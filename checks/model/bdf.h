@@ -23,8 +23,9 @@ struct Bdf {
     /// function ("0000:83:00"). Anything else, surrounding blanks included, is nullopt.
     static std::optional<Bdf> parse(std::string_view text);
 
-    /// KFD's `location_id` and `domain` (reference: Linux kfd_topology.c). The function bits carry the partition number on
-    /// partitioned MI300, so callers that want the physical function must clear `function`.
+    /// KFD's `location_id` and `domain` (reference: Linux kfd_topology.c). The function bits carry the
+    /// partition number on partitioned MI300, so callers that want the physical function must clear
+    /// `function`.
     static Bdf from_kfd(std::uint32_t location_id, std::uint32_t domain);
 
     /// The sysfs spelling: "0000:83:00.0", lower case, domain of at least 4 digits.

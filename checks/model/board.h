@@ -1,5 +1,5 @@
-// What a board is supposed to be: one row of checks/specs/gpus.json, so that expected values come from outside
-// the GPU that is being judged.
+// What a board is supposed to be: one row of checks/specs/gpus.json, so that expected values come from
+// outside the GPU that is being judged.
 #pragma once
 
 #include <cstdint>
@@ -23,33 +23,44 @@ enum class FormFactor : std::uint8_t { pcie, sxm, oam, superchip };
 std::string_view name_of(FormFactor form);
 std::optional<FormFactor> form_factor_from(std::string_view name);
 
-/// A board row as the checks need it. Facts are Missing where no sourced figure exists: a check then says unknown.
+/// A board row as the checks need it. Facts are Missing where no sourced figure exists: a check then says
+/// unknown.
 struct Board {
-    std::string key;                 ///< row key: "mi300x", "h100-sxm-80gb"
-    std::string name;                ///< for people: "AMD Instinct MI300X"
+    std::string key;   ///< row key: "mi300x", "h100-sxm-80gb"
+    std::string name;  ///< for people: "AMD Instinct MI300X"
     Vendor vendor = Vendor::nvidia;
     FormFactor form = FormFactor::pcie;
-    std::string arch;                ///< "gfx942" or "sm_90"
-    bool virtual_function = false;   ///< matched through a VF id: host-only facts are absent by design
-    Fact<unsigned> compute_units;    ///< CUs or SMs per board function (MI250X: one die)
-    Fact<std::uint64_t> memory_bytes;     ///< total the driver shows on a healthy board
-    Fact<LinkSpeed> pcie_speed;      ///< host link as the board supports it
-    Fact<unsigned> pcie_width;       ///< lanes of the board
-    std::vector<unsigned> narrow_widths_by_design;  ///< lanes that some platforms wire on purpose (A10G on AWS: 8)
-    Fact<unsigned> partitions_max;   ///< XCDs: 8 on MI300X, 4 on MI308X; Missing on boards without compute partitions
-    Fact<std::string> kernel_min;    ///< first mainline kernel whose in-tree driver knows it ("6.14"); DKMS overrides
-    Fact<std::string> driver_min;    ///< vendor driver floor ("570.0" or, for amdgpu DKMS, "6.12")
-    bool needs_nvswitch = false;     ///< SXM boards: a fabric manager belongs to it on bare metal
+    std::string arch;                  ///< "gfx942" or "sm_90"
+    bool virtual_function = false;     ///< matched through a VF id: host-only facts are absent by design
+    Fact<unsigned> compute_units;      ///< CUs or SMs per board function (MI250X: one die)
+    Fact<std::uint64_t> memory_bytes;  ///< total the driver shows on a healthy board
+    Fact<LinkSpeed> pcie_speed;        ///< host link as the board supports it
+    Fact<unsigned> pcie_width;         ///< lanes of the board
+    std::vector<unsigned>
+        narrow_widths_by_design;  ///< lanes that some platforms wire on purpose (A10G on AWS: 8)
+    Fact<unsigned>
+        partitions_max;  ///< XCDs: 8 on MI300X, 4 on MI308X; Missing on boards without compute partitions
+    Fact<std::string>
+        kernel_min;  ///< first mainline kernel whose in-tree driver knows it ("6.14"); DKMS overrides
+    Fact<std::string> driver_min;  ///< vendor driver floor ("570.0" or, for amdgpu DKMS, "6.12")
+    bool needs_nvswitch = false;   ///< SXM boards: a fabric manager belongs to it on bare metal
     bool operator==(const Board&) const = default;
     static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Board, key),           GPUCHECK_FIELD(Board, name),
-                          GPUCHECK_FIELD(Board, vendor),        GPUCHECK_FIELD(Board, form),
-                          GPUCHECK_FIELD(Board, arch),          GPUCHECK_FIELD(Board, virtual_function),
-                          GPUCHECK_FIELD(Board, compute_units), GPUCHECK_FIELD(Board, memory_bytes),
-                          GPUCHECK_FIELD(Board, pcie_speed),    GPUCHECK_FIELD(Board, pcie_width),
+        return std::tuple{GPUCHECK_FIELD(Board, key),
+                          GPUCHECK_FIELD(Board, name),
+                          GPUCHECK_FIELD(Board, vendor),
+                          GPUCHECK_FIELD(Board, form),
+                          GPUCHECK_FIELD(Board, arch),
+                          GPUCHECK_FIELD(Board, virtual_function),
+                          GPUCHECK_FIELD(Board, compute_units),
+                          GPUCHECK_FIELD(Board, memory_bytes),
+                          GPUCHECK_FIELD(Board, pcie_speed),
+                          GPUCHECK_FIELD(Board, pcie_width),
                           GPUCHECK_FIELD(Board, narrow_widths_by_design),
-                          GPUCHECK_FIELD(Board, partitions_max), GPUCHECK_FIELD(Board, kernel_min),
-                          GPUCHECK_FIELD(Board, driver_min),    GPUCHECK_FIELD(Board, needs_nvswitch)};
+                          GPUCHECK_FIELD(Board, partitions_max),
+                          GPUCHECK_FIELD(Board, kernel_min),
+                          GPUCHECK_FIELD(Board, driver_min),
+                          GPUCHECK_FIELD(Board, needs_nvswitch)};
     }
 };
 

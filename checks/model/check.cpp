@@ -18,8 +18,8 @@ CheckResult run_check(const Check& check, const Snapshot& snapshot, Profile prof
     }
     check.judge(snapshot, result.findings);
     if (result.findings.empty()) {
-        result.findings.push_back(finding("check.silent", Verdict::unknown, {}, "at least one finding", "none",
-                                          std::string(check.id)));
+        result.findings.push_back(finding("check.silent", Verdict::unknown, {}, "at least one finding",
+                                          "none", std::string(check.id)));
     }
     result.verdict = Verdict::not_applicable;
     for (const Finding& finding : result.findings) result.verdict = std::max(result.verdict, finding.verdict);

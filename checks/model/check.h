@@ -19,11 +19,11 @@ using Applies = NotApplicable (*)(const Snapshot&);
 using Judge = void (*)(const Snapshot&, Findings&);
 
 struct Check {
-    std::string_view id;                 ///< "pcie.link"
-    std::string_view title;              ///< "PCIe width and path"
+    std::string_view id;     ///< "pcie.link"
+    std::string_view title;  ///< "PCIe width and path"
     Impact impact = Impact::passive;
     Profile required_from = Profile::quick;  ///< its `unknown` raises the verdict from this profile on
-    Applies applies = nullptr;           ///< nullptr: always
+    Applies applies = nullptr;               ///< nullptr: always
     Judge judge = nullptr;
 };
 
@@ -42,8 +42,8 @@ struct CheckResult {
 /// Runs one check. A check that applies and says nothing is unknown, never pass.
 CheckResult run_check(const Check& check, const Snapshot& snapshot, Profile profile);
 
-/// The machine's verdict: the worst, where an unknown of a check that the profile does not require is left out, and a run in
-/// which nothing applied is unknown.
+/// The machine's verdict: the worst, where an unknown of a check that the profile does not require is left
+/// out, and a run in which nothing applied is unknown.
 Verdict aggregate(const std::vector<CheckResult>& results);
 
 }  // namespace gpucheck

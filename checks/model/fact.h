@@ -1,5 +1,5 @@
-// A value that was read, or the reason why it was not; never a default. Everything gpucheck says rests on this
-// type: a check cannot take "could not look" for zero.
+// A value that was read, or the reason why it was not; never a default. Everything gpucheck says rests on
+// this type: a check cannot take "could not look" for zero.
 #pragma once
 
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// Facts about the machine around the GPUs: kernel, modules, nodes, libraries, virtualisation, the judged process.
+// Facts about the machine around the GPUs: kernel, modules, nodes, libraries, virtualisation, the judged
+// process.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +15,26 @@ namespace gpucheck {
 
 /// One kernel module that matters (amdgpu, nvidia, nvidia_uvm, nouveau, vfio_pci, gim ...), loaded or not.
 struct Module {
-    std::string name;                    ///< with underscores, as in /sys/module
+    std::string name;  ///< with underscores, as in /sys/module
     Fact<bool> loaded;
-    Fact<std::string> version;           ///< Missing ENOENT for in-tree modules: amdgpu has one only from DKMS
+    Fact<std::string> version;  ///< Missing ENOENT for in-tree modules: amdgpu has one only from DKMS
     Fact<std::string> srcversion, taint;
-    std::vector<NamedText> parameters;   ///< readable files of /sys/module/NAME/parameters
-    Fact<std::string> file;              ///< path of the .ko for the running kernel; "" when there is none
-    Fact<std::string> blacklisted_by;    ///< "" when nothing; else the file or kernel argument that does
+    std::vector<NamedText> parameters;  ///< readable files of /sys/module/NAME/parameters
+    Fact<std::string> file;             ///< path of the .ko for the running kernel; "" when there is none
+    Fact<std::string> blacklisted_by;   ///< "" when nothing; else the file or kernel argument that does
     bool operator==(const Module&) const = default;
     static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Module, name),       GPUCHECK_FIELD(Module, loaded),
-                          GPUCHECK_FIELD(Module, version),    GPUCHECK_FIELD(Module, srcversion),
-                          GPUCHECK_FIELD(Module, taint),      GPUCHECK_FIELD(Module, parameters),
-                          GPUCHECK_FIELD(Module, file),       GPUCHECK_FIELD(Module, blacklisted_by)};
+        return std::tuple{GPUCHECK_FIELD(Module, name),    GPUCHECK_FIELD(Module, loaded),
+                          GPUCHECK_FIELD(Module, version), GPUCHECK_FIELD(Module, srcversion),
+                          GPUCHECK_FIELD(Module, taint),   GPUCHECK_FIELD(Module, parameters),
+                          GPUCHECK_FIELD(Module, file),    GPUCHECK_FIELD(Module, blacklisted_by)};
     }
 };
 
 /// One tree of /var/lib/dkms, judged for the running kernel.
 struct DkmsTree {
     std::string module, version;
-    Fact<std::string> state;             ///< "installed", "built", "added", "building", "broken" (no source)
+    Fact<std::string> state;  ///< "installed", "built", "added", "building", "broken" (no source)
     bool operator==(const DkmsTree&) const = default;
     static constexpr auto fields() {
         return std::tuple{GPUCHECK_FIELD(DkmsTree, module), GPUCHECK_FIELD(DkmsTree, version),
@@ -43,26 +44,26 @@ struct DkmsTree {
 
 /// A vendor library on disk, in the order the judged process would find it.
 struct Library {
-    std::string soname;                  ///< "libcuda.so.1"
-    std::string path;                    ///< where it was found
-    std::string found_by;                ///< "LD_LIBRARY_PATH", "ld.so.conf", "default"
+    std::string soname;    ///< "libcuda.so.1"
+    std::string path;      ///< where it was found
+    std::string found_by;  ///< "LD_LIBRARY_PATH", "ld.so.conf", "default"
     Fact<std::string> real_path;
-    Fact<std::string> version;           ///< from the real name: libcuda.so.570.133.20
+    Fact<std::string> version;  ///< from the real name: libcuda.so.570.133.20
     Fact<std::uint64_t> size_bytes;
-    bool stub = false;                   ///< a toolkit's link-time stub (.../stubs/...)
-    bool compat = false;                 ///< a CUDA forward-compatibility library (.../compat/...)
+    bool stub = false;    ///< a toolkit's link-time stub (.../stubs/...)
+    bool compat = false;  ///< a CUDA forward-compatibility library (.../compat/...)
     bool operator==(const Library&) const = default;
     static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Library, soname),    GPUCHECK_FIELD(Library, path),
-                          GPUCHECK_FIELD(Library, found_by),  GPUCHECK_FIELD(Library, real_path),
-                          GPUCHECK_FIELD(Library, version),   GPUCHECK_FIELD(Library, size_bytes),
-                          GPUCHECK_FIELD(Library, stub),      GPUCHECK_FIELD(Library, compat)};
+        return std::tuple{GPUCHECK_FIELD(Library, soname),   GPUCHECK_FIELD(Library, path),
+                          GPUCHECK_FIELD(Library, found_by), GPUCHECK_FIELD(Library, real_path),
+                          GPUCHECK_FIELD(Library, version),  GPUCHECK_FIELD(Library, size_bytes),
+                          GPUCHECK_FIELD(Library, stub),     GPUCHECK_FIELD(Library, compat)};
     }
 };
 
 struct Filesystem {
-    std::string path;                    ///< "/", "/boot", "/var", "/tmp"
-    Fact<std::uint64_t> total_bytes, free_bytes;   ///< free to unprivileged users
+    std::string path;                             ///< "/", "/boot", "/var", "/tmp"
+    Fact<std::uint64_t> total_bytes, free_bytes;  ///< free to unprivileged users
     bool operator==(const Filesystem&) const = default;
     static constexpr auto fields() {
         return std::tuple{GPUCHECK_FIELD(Filesystem, path), GPUCHECK_FIELD(Filesystem, total_bytes),
@@ -71,27 +72,27 @@ struct Filesystem {
 };
 
 struct CxlMemory {
-    std::string name;                    ///< "mem0"
+    std::string name;  ///< "mem0"
     Fact<std::uint64_t> ram_bytes, pmem_bytes;
     Fact<int> numa_node;
     Fact<std::string> firmware_version;
     bool operator==(const CxlMemory&) const = default;
     static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(CxlMemory, name),      GPUCHECK_FIELD(CxlMemory, ram_bytes),
+        return std::tuple{GPUCHECK_FIELD(CxlMemory, name), GPUCHECK_FIELD(CxlMemory, ram_bytes),
                           GPUCHECK_FIELD(CxlMemory, pmem_bytes), GPUCHECK_FIELD(CxlMemory, numa_node),
                           GPUCHECK_FIELD(CxlMemory, firmware_version)};
     }
 };
 
 struct Dmi {
-    Fact<std::string> sys_vendor, product_name, product_serial, board_vendor, board_name, bios_vendor, bios_version,
-        chassis_vendor, chassis_asset_tag;
+    Fact<std::string> sys_vendor, product_name, product_serial, board_vendor, board_name, bios_vendor,
+        bios_version, chassis_vendor, chassis_asset_tag;
     bool operator==(const Dmi&) const = default;
     static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Dmi, sys_vendor),   GPUCHECK_FIELD(Dmi, product_name),
-                          GPUCHECK_FIELD(Dmi, product_serial), GPUCHECK_FIELD(Dmi, board_vendor),
-                          GPUCHECK_FIELD(Dmi, board_name),   GPUCHECK_FIELD(Dmi, bios_vendor),
-                          GPUCHECK_FIELD(Dmi, bios_version), GPUCHECK_FIELD(Dmi, chassis_vendor),
+        return std::tuple{GPUCHECK_FIELD(Dmi, sys_vendor),       GPUCHECK_FIELD(Dmi, product_name),
+                          GPUCHECK_FIELD(Dmi, product_serial),   GPUCHECK_FIELD(Dmi, board_vendor),
+                          GPUCHECK_FIELD(Dmi, board_name),       GPUCHECK_FIELD(Dmi, bios_vendor),
+                          GPUCHECK_FIELD(Dmi, bios_version),     GPUCHECK_FIELD(Dmi, chassis_vendor),
                           GPUCHECK_FIELD(Dmi, chassis_asset_tag)};
     }
 };
@@ -108,13 +109,13 @@ struct GroupEntry {
 /// The process whose access and environment are judged (recorded machines: process.json).
 struct Process {
     Fact<unsigned> uid;
-    Fact<std::vector<unsigned>> gids;    ///< effective and supplementary
-    Fact<bool> user_namespace;           ///< true: uid 0 here is not root of the machine
-    std::vector<NamedText> env;          ///< only names that matter to GPUs or proxies; never a secret
-    Fact<std::string> now;               ///< RFC 3339 UTC
+    Fact<std::vector<unsigned>> gids;  ///< effective and supplementary
+    Fact<bool> user_namespace;         ///< true: uid 0 here is not root of the machine
+    std::vector<NamedText> env;        ///< only names that matter to GPUs or proxies; never a secret
+    Fact<std::string> now;             ///< RFC 3339 UTC
     bool operator==(const Process&) const = default;
     static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Process, uid),            GPUCHECK_FIELD(Process, gids),
+        return std::tuple{GPUCHECK_FIELD(Process, uid), GPUCHECK_FIELD(Process, gids),
                           GPUCHECK_FIELD(Process, user_namespace), GPUCHECK_FIELD(Process, env),
                           GPUCHECK_FIELD(Process, now)};
     }
@@ -122,10 +123,12 @@ struct Process {
 
 /// /sys/class/kfd/kfd/topology as a whole.
 struct Kfd {
-    Fact<unsigned> nodes_total;          ///< folders under nodes/; Missing ENOENT: no KFD in this kernel, or amdgpu not loaded
-    Fact<unsigned> gpu_nodes;            ///< logical GPU nodes (partitions counted one by one)
-    std::vector<std::string> unreadable; ///< node folders whose gpu_id or properties could not be read, with the errno
-    std::vector<KfdNode> orphans;        ///< GPU nodes that match no PCI function we see
+    Fact<unsigned>
+        nodes_total;  ///< folders under nodes/; Missing ENOENT: no KFD in this kernel, or amdgpu not loaded
+    Fact<unsigned> gpu_nodes;  ///< logical GPU nodes (partitions counted one by one)
+    std::vector<std::string>
+        unreadable;  ///< node folders whose gpu_id or properties could not be read, with the errno
+    std::vector<KfdNode> orphans;  ///< GPU nodes that match no PCI function we see
     bool operator==(const Kfd&) const = default;
     static constexpr auto fields() {
         return std::tuple{GPUCHECK_FIELD(Kfd, nodes_total), GPUCHECK_FIELD(Kfd, gpu_nodes),
@@ -135,13 +138,14 @@ struct Kfd {
 
 /// /proc/driver/nvidia as a whole.
 struct NvidiaDriver {
-    Fact<std::string> version;           ///< "570.133.20"
+    Fact<std::string> version;  ///< "570.133.20"
     Fact<bool> open_kernel_module;
     Fact<std::vector<std::string>> proc_gpus;  ///< folder names of /proc/driver/nvidia/gpus, as printed
-    std::vector<NamedText> params;       ///< DeviceFileMode, ModifyDeviceFiles ...
+    std::vector<NamedText> params;             ///< DeviceFileMode, ModifyDeviceFiles ...
     bool operator==(const NvidiaDriver&) const = default;
     static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(NvidiaDriver, version), GPUCHECK_FIELD(NvidiaDriver, open_kernel_module),
+        return std::tuple{GPUCHECK_FIELD(NvidiaDriver, version),
+                          GPUCHECK_FIELD(NvidiaDriver, open_kernel_module),
                           GPUCHECK_FIELD(NvidiaDriver, proc_gpus), GPUCHECK_FIELD(NvidiaDriver, params)};
     }
 };
@@ -154,31 +158,33 @@ struct Host {
     Fact<double> uptime_s;
     Fact<std::uint64_t> tainted;
     Fact<bool> secure_boot;
-    Fact<std::string> lockdown;          ///< "none", "integrity", "confidentiality"
+    Fact<std::string> lockdown;  ///< "none", "integrity", "confidentiality"
     Fact<int> numa_balancing;
     // machine
     Dmi dmi;
-    Fact<std::string> hypervisor;        ///< "none" on bare metal, else "kvm", "vmware", "hyperv", "xen", "unknown"
-    Fact<std::string> container;         ///< "none", "docker", "podman", "kubernetes", "containerd", "lxc", "systemd-nspawn", ...
+    Fact<std::string> hypervisor;  ///< "none" on bare metal, else "kvm", "vmware", "hyperv", "xen", "unknown"
+    Fact<std::string>
+        container;  ///< "none", "docker", "podman", "kubernetes", "containerd", "lxc", "systemd-nspawn", ...
     Fact<std::string> cpu_model;
     Fact<unsigned> cpus_online, numa_nodes;
     Fact<std::uint64_t> memory_total_bytes, memory_available_bytes;
     std::vector<Filesystem> filesystems;
-    Fact<bool> time_synchronized;        ///< Missing when no known service tells
+    Fact<bool> time_synchronized;  ///< Missing when no known service tells
     std::vector<CxlMemory> cxl;
     // drivers
     std::vector<Module> modules;
     std::vector<DkmsTree> dkms;
     NvidiaDriver nvidia;
     Kfd kfd;
-    std::vector<DeviceNode> nodes;       ///< shared ones: kfd, nvidiactl, nvidia-uvm ...
+    std::vector<DeviceNode> nodes;  ///< shared ones: kfd, nvidiactl, nvidia-uvm ...
     std::vector<Library> libraries;
-    std::vector<GroupEntry> groups;      ///< those of /etc/group that own a node, plus render and video
-    Fact<std::string> rocm_version;      ///< /opt/rocm/.info/version
+    std::vector<GroupEntry> groups;  ///< those of /etc/group that own a node, plus render and video
+    Fact<std::string> rocm_version;  ///< /opt/rocm/.info/version
     // bus
-    Fact<unsigned> pci_functions;        ///< how many functions the kernel lists
-    std::vector<Bdf> nvswitches;         ///< class 0680 of vendor 10de
-    std::vector<PciFunction> unreadable_functions;  ///< vendor or class could not be read, or reads all ones (device gone)
+    Fact<unsigned> pci_functions;  ///< how many functions the kernel lists
+    std::vector<Bdf> nvswitches;   ///< class 0680 of vendor 10de
+    std::vector<PciFunction>
+        unreadable_functions;  ///< vendor or class could not be read, or reads all ones (device gone)
     Process process;
     bool operator==(const Host&) const = default;
 
@@ -193,25 +199,42 @@ struct Host {
     bool in_container() const { return container.known() && !container.is("none"); }
 
     static constexpr auto fields() {
-        return std::tuple{
-            GPUCHECK_FIELD(Host, kernel_release), GPUCHECK_FIELD(Host, kernel_version),
-            GPUCHECK_FIELD(Host, kernel_cmdline), GPUCHECK_FIELD(Host, os_id),
-            GPUCHECK_FIELD(Host, os_version_id),  GPUCHECK_FIELD(Host, os_pretty_name),
-            GPUCHECK_FIELD(Host, hostname),       GPUCHECK_FIELD(Host, boot_id),
-            GPUCHECK_FIELD(Host, uptime_s),       GPUCHECK_FIELD(Host, tainted),
-            GPUCHECK_FIELD(Host, secure_boot),    GPUCHECK_FIELD(Host, lockdown),
-            GPUCHECK_FIELD(Host, numa_balancing), GPUCHECK_FIELD(Host, dmi),
-            GPUCHECK_FIELD(Host, hypervisor),     GPUCHECK_FIELD(Host, container),
-            GPUCHECK_FIELD(Host, cpu_model),      GPUCHECK_FIELD(Host, cpus_online),
-            GPUCHECK_FIELD(Host, numa_nodes),     GPUCHECK_FIELD(Host, memory_total_bytes),
-            GPUCHECK_FIELD(Host, memory_available_bytes), GPUCHECK_FIELD(Host, filesystems),
-            GPUCHECK_FIELD(Host, time_synchronized), GPUCHECK_FIELD(Host, cxl),
-            GPUCHECK_FIELD(Host, modules),        GPUCHECK_FIELD(Host, dkms),
-            GPUCHECK_FIELD(Host, nvidia),         GPUCHECK_FIELD(Host, kfd),
-            GPUCHECK_FIELD(Host, nodes),          GPUCHECK_FIELD(Host, libraries),
-            GPUCHECK_FIELD(Host, groups),         GPUCHECK_FIELD(Host, rocm_version),
-            GPUCHECK_FIELD(Host, pci_functions),  GPUCHECK_FIELD(Host, nvswitches),
-            GPUCHECK_FIELD(Host, unreadable_functions), GPUCHECK_FIELD(Host, process)};
+        return std::tuple{GPUCHECK_FIELD(Host, kernel_release),
+                          GPUCHECK_FIELD(Host, kernel_version),
+                          GPUCHECK_FIELD(Host, kernel_cmdline),
+                          GPUCHECK_FIELD(Host, os_id),
+                          GPUCHECK_FIELD(Host, os_version_id),
+                          GPUCHECK_FIELD(Host, os_pretty_name),
+                          GPUCHECK_FIELD(Host, hostname),
+                          GPUCHECK_FIELD(Host, boot_id),
+                          GPUCHECK_FIELD(Host, uptime_s),
+                          GPUCHECK_FIELD(Host, tainted),
+                          GPUCHECK_FIELD(Host, secure_boot),
+                          GPUCHECK_FIELD(Host, lockdown),
+                          GPUCHECK_FIELD(Host, numa_balancing),
+                          GPUCHECK_FIELD(Host, dmi),
+                          GPUCHECK_FIELD(Host, hypervisor),
+                          GPUCHECK_FIELD(Host, container),
+                          GPUCHECK_FIELD(Host, cpu_model),
+                          GPUCHECK_FIELD(Host, cpus_online),
+                          GPUCHECK_FIELD(Host, numa_nodes),
+                          GPUCHECK_FIELD(Host, memory_total_bytes),
+                          GPUCHECK_FIELD(Host, memory_available_bytes),
+                          GPUCHECK_FIELD(Host, filesystems),
+                          GPUCHECK_FIELD(Host, time_synchronized),
+                          GPUCHECK_FIELD(Host, cxl),
+                          GPUCHECK_FIELD(Host, modules),
+                          GPUCHECK_FIELD(Host, dkms),
+                          GPUCHECK_FIELD(Host, nvidia),
+                          GPUCHECK_FIELD(Host, kfd),
+                          GPUCHECK_FIELD(Host, nodes),
+                          GPUCHECK_FIELD(Host, libraries),
+                          GPUCHECK_FIELD(Host, groups),
+                          GPUCHECK_FIELD(Host, rocm_version),
+                          GPUCHECK_FIELD(Host, pci_functions),
+                          GPUCHECK_FIELD(Host, nvswitches),
+                          GPUCHECK_FIELD(Host, unreadable_functions),
+                          GPUCHECK_FIELD(Host, process)};
     }
 };
 

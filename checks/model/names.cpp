@@ -12,8 +12,15 @@ using namespace std::string_view_literals;
 
 constexpr std::array kVendors{"nvidia"sv, "amd"sv};
 constexpr std::array kForms{"pcie"sv, "sxm"sv, "oam"sv, "superchip"sv};
-constexpr std::array kNodeKinds{"kfd"sv,        "render"sv,           "card"sv,           "nvidia_gpu"sv, "nvidia_ctl"sv,
-                                "nvidia_uvm"sv, "nvidia_uvm_tools"sv, "nvidia_modeset"sv, "nvidia_cap"sv, "nvidia_nvswitch"sv};
+constexpr std::array kNodeKinds{
+    "kfd"sv,        "render"sv,           "card"sv,           "nvidia_gpu"sv, "nvidia_ctl"sv,
+    "nvidia_uvm"sv, "nvidia_uvm_tools"sv, "nvidia_modeset"sv, "nvidia_cap"sv, "nvidia_nvswitch"sv};
+
+template <class Enum, std::size_t N>
+std::string_view name_in(const std::array<std::string_view, N>& names, Enum value) {
+    const auto index = static_cast<std::size_t>(value);
+    return index < N ? names[index] : "invalid"sv;
+}
 
 template <class Enum, std::size_t N>
 std::optional<Enum> value_in(const std::array<std::string_view, N>& names, std::string_view name) {
@@ -25,9 +32,9 @@ std::optional<Enum> value_in(const std::array<std::string_view, N>& names, std::
 
 }  // namespace
 
-std::string_view name_of(Vendor vendor) { return kVendors.at(static_cast<std::size_t>(vendor)); }
-std::string_view name_of(FormFactor form) { return kForms.at(static_cast<std::size_t>(form)); }
-std::string_view name_of(NodeKind kind) { return kNodeKinds.at(static_cast<std::size_t>(kind)); }
+std::string_view name_of(Vendor vendor) { return name_in(kVendors, vendor); }
+std::string_view name_of(FormFactor form) { return name_in(kForms, form); }
+std::string_view name_of(NodeKind kind) { return name_in(kNodeKinds, kind); }
 std::optional<Vendor> vendor_from(std::string_view name) { return value_in<Vendor>(kVendors, name); }
 std::optional<FormFactor> form_factor_from(std::string_view name) { return value_in<FormFactor>(kForms, name); }
 std::optional<NodeKind> node_kind_from(std::string_view name) { return value_in<NodeKind>(kNodeKinds, name); }

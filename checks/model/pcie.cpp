@@ -14,7 +14,8 @@ struct SpeedRow {
     std::string_view name, text, old_text;  // old kernels print whole numbers without the decimal
     double lane_gb_s;                       // after line coding
 };
-// GT/s * coding / 8 bits: 8b/10b, 128b/130b, then 242/256 of a FLIT (PCI Express Base Specification 6.0, 4.2.3).
+// GT/s * coding / 8 bits: 8b/10b, 128b/130b, then 242/256 of a FLIT (PCI Express Base
+// Specification 6.0, 4.2.3).
 constexpr std::array kSpeeds{
     SpeedRow{LinkSpeed::unknown, "unknown"sv, "Unknown"sv, "Unknown speed"sv, 0.0},
     SpeedRow{LinkSpeed::gen1, "gen1"sv, "2.5 GT/s"sv, "2.5 GT/s"sv, 2.5 * 0.8 / 8},
@@ -47,9 +48,15 @@ std::optional<LinkSpeed> link_speed_from_config(unsigned encoded) {
     return static_cast<LinkSpeed>(encoded);
 }
 
-unsigned generation(LinkSpeed speed) { return static_cast<unsigned>(speed); }
-std::string_view text_of(LinkSpeed speed) { return row_of(speed).text; }
-std::string_view name_of(LinkSpeed speed) { return row_of(speed).name; }
+unsigned generation(LinkSpeed speed) {
+    return static_cast<unsigned>(speed);
+}
+std::string_view text_of(LinkSpeed speed) {
+    return row_of(speed).text;
+}
+std::string_view name_of(LinkSpeed speed) {
+    return row_of(speed).name;
+}
 
 std::optional<LinkSpeed> link_speed_named(std::string_view name) {
     for (const SpeedRow& row : kSpeeds) {

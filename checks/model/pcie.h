@@ -30,8 +30,8 @@ std::string_view name_of(LinkSpeed speed);
 std::optional<LinkSpeed> link_speed_named(std::string_view name);
 
 /// Payload rate after line coding of `width` lanes, one direction, in GB/s (1e9 bytes): 8b/10b up to 5 GT/s,
-/// 128b/130b up to 32 GT/s, 242/256 FLIT from 64 GT/s (PCI Express Base 6.0). nullopt for an unknown speed, width 0 or
-/// a width that no link can have (63 is what reads of all ones give).
+/// 128b/130b up to 32 GT/s, 242/256 FLIT from 64 GT/s (PCI Express Base 6.0). nullopt for an unknown speed,
+/// width 0 or a width that no link can have (63 is what reads of all ones give).
 std::optional<double> link_bandwidth_gb_s(LinkSpeed speed, unsigned width);
 bool is_link_width(unsigned width);  ///< 1, 2, 4, 8, 12, 16, 32
 
@@ -52,16 +52,17 @@ struct PcieConfig {
     unsigned cap_width = 0;                       ///< LnkCap
     LinkSpeed status_speed = LinkSpeed::unknown;  ///< LnkSta
     unsigned status_width = 0;                    ///< LnkSta
-    LinkSpeed target_speed = LinkSpeed::unknown;  ///< LnkCtl2 target link speed; unknown when capability version < 2
-    bool autonomous_speed_disabled = false;       ///< LnkCtl2 bit 5: somebody pinned the link (setpci)
-    bool link_disabled = false;                   ///< LnkCtl bit 4
+    LinkSpeed target_speed =
+        LinkSpeed::unknown;  ///< LnkCtl2 target link speed; unknown when capability version < 2
+    bool autonomous_speed_disabled = false;  ///< LnkCtl2 bit 5: somebody pinned the link (setpci)
+    bool link_disabled = false;              ///< LnkCtl bit 4
     bool operator==(const PcieConfig&) const = default;
     static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(PcieConfig, cap_speed),    GPUCHECK_FIELD(PcieConfig, cap_width),
-                          GPUCHECK_FIELD(PcieConfig, status_speed), GPUCHECK_FIELD(PcieConfig, status_width),
-                          GPUCHECK_FIELD(PcieConfig, target_speed),
-                          GPUCHECK_FIELD(PcieConfig, autonomous_speed_disabled),
-                          GPUCHECK_FIELD(PcieConfig, link_disabled)};
+        return std::tuple{
+            GPUCHECK_FIELD(PcieConfig, cap_speed),    GPUCHECK_FIELD(PcieConfig, cap_width),
+            GPUCHECK_FIELD(PcieConfig, status_speed), GPUCHECK_FIELD(PcieConfig, status_width),
+            GPUCHECK_FIELD(PcieConfig, target_speed), GPUCHECK_FIELD(PcieConfig, autonomous_speed_disabled),
+            GPUCHECK_FIELD(PcieConfig, link_disabled)};
     }
 };
 
@@ -74,7 +75,8 @@ struct NamedCount {
     }
 };
 
-/// One aer_dev_* file: its TOTAL_ERR line and the error names that are not zero. Counted since boot (or hot plug).
+/// One aer_dev_* file: its TOTAL_ERR line and the error names that are not zero. Counted since boot (or hot
+/// plug).
 struct AerCounters {
     std::uint64_t total = 0;
     std::vector<NamedCount> nonzero;
@@ -88,7 +90,8 @@ struct Aer {
     Fact<AerCounters> correctable, nonfatal, fatal;
     bool operator==(const Aer&) const = default;
     static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Aer, correctable), GPUCHECK_FIELD(Aer, nonfatal), GPUCHECK_FIELD(Aer, fatal)};
+        return std::tuple{GPUCHECK_FIELD(Aer, correctable), GPUCHECK_FIELD(Aer, nonfatal),
+                          GPUCHECK_FIELD(Aer, fatal)};
     }
 };
 
@@ -103,13 +106,14 @@ struct PciPort {
     /// Ports that a hypervisor emulates (QEMU's 1b36): their link values mean nothing.
     bool emulated() const { return vendor.is(0x1b36); }
     static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(PciPort, bdf),  GPUCHECK_FIELD(PciPort, vendor),
+        return std::tuple{GPUCHECK_FIELD(PciPort, bdf),    GPUCHECK_FIELD(PciPort, vendor),
                           GPUCHECK_FIELD(PciPort, device), GPUCHECK_FIELD(PciPort, link),
-                          GPUCHECK_FIELD(PciPort, aer),  GPUCHECK_FIELD(PciPort, config)};
+                          GPUCHECK_FIELD(PciPort, aer),    GPUCHECK_FIELD(PciPort, config)};
     }
 };
 
-/// One base address register; `size` 0 never appears (unassigned BARs are listed with start 0 and their size).
+/// One base address register; `size` 0 never appears (unassigned BARs are listed with start 0 and their
+/// size).
 struct Bar {
     unsigned index = 0;
     std::uint64_t start = 0, size = 0, flags = 0;  ///< bytes; flags as in linux/ioport.h
@@ -124,20 +128,21 @@ struct Bar {
 struct PciFunction {
     Bdf bdf;
     Fact<std::uint16_t> vendor, device, sub_vendor, sub_device;
-    Fact<std::uint32_t> class_code;       ///< 24 bits: 0x030200
+    Fact<std::uint32_t> class_code;  ///< 24 bits: 0x030200
     Fact<std::uint8_t> revision;
-    Fact<std::string> driver;             ///< "" when no driver is bound
-    Fact<bool> has_physfn;                ///< a `physfn` link: an SR-IOV virtual function seen from its host
+    Fact<std::string> driver;  ///< "" when no driver is bound
+    Fact<bool> has_physfn;     ///< a `physfn` link: an SR-IOV virtual function seen from its host
     PciLink link;
     Aer aer;
     Fact<PcieConfig> config;
-    std::vector<PciPort> path;            ///< ports above it, nearest first, root port last
-    Fact<int> numa_node;                  ///< -1: the firmware or hypervisor gave none
+    std::vector<PciPort> path;  ///< ports above it, nearest first, root port last
+    Fact<int> numa_node;        ///< -1: the firmware or hypervisor gave none
     Fact<std::string> iommu_group;
+    Fact<std::string> iommu_type;         ///< of that group: "identity" (pass-through), "DMA", "DMA-FQ" (translated)
     Fact<std::string> local_cpulist;
     Fact<std::vector<Bar>> bars;
-    Fact<std::string> runtime_status;     ///< "active", "suspended" (then link and config reads mean nothing)
-    Fact<std::string> power_state;        ///< "D0", "D3cold"
+    Fact<std::string> runtime_status;  ///< "active", "suspended" (then link and config reads mean nothing)
+    Fact<std::string> power_state;     ///< "D0", "D3cold"
     Fact<bool> enabled;
     bool operator==(const PciFunction&) const = default;
     static constexpr auto fields() {
@@ -148,24 +153,26 @@ struct PciFunction {
                           GPUCHECK_FIELD(PciFunction, has_physfn),     GPUCHECK_FIELD(PciFunction, link),
                           GPUCHECK_FIELD(PciFunction, aer),            GPUCHECK_FIELD(PciFunction, config),
                           GPUCHECK_FIELD(PciFunction, path),           GPUCHECK_FIELD(PciFunction, numa_node),
-                          GPUCHECK_FIELD(PciFunction, iommu_group),    GPUCHECK_FIELD(PciFunction, local_cpulist),
-                          GPUCHECK_FIELD(PciFunction, bars),           GPUCHECK_FIELD(PciFunction, runtime_status),
-                          GPUCHECK_FIELD(PciFunction, power_state),    GPUCHECK_FIELD(PciFunction, enabled)};
+                          GPUCHECK_FIELD(PciFunction, iommu_group),    GPUCHECK_FIELD(PciFunction, iommu_type),
+                          GPUCHECK_FIELD(PciFunction, local_cpulist),  GPUCHECK_FIELD(PciFunction, bars),
+                          GPUCHECK_FIELD(PciFunction, runtime_status), GPUCHECK_FIELD(PciFunction, power_state),
+                          GPUCHECK_FIELD(PciFunction, enabled)};
     }
 };
 
 /// The slowest stretch between a GPU and its root port.
 struct PathBandwidth {
-    double gb_s = 0;         ///< one direction, after line coding
-    Bdf limited_by;          ///< whose link it is
+    double gb_s = 0;  ///< one direction, after line coding
+    Bdf limited_by;   ///< whose link it is
     LinkSpeed speed = LinkSpeed::unknown;
     unsigned width = 0;
-    bool complete = false;   ///< every port up to the root was readable and real
+    bool complete = false;  ///< every port up to the root was readable and real
     bool operator==(const PathBandwidth&) const = default;
 };
-/// Minimum over the function and the ports above it of the current link (`use_max` false) or of what both sides could do
-/// (`use_max` true). Emulated ports and links with speed Unknown are skipped and make `complete` false. nullopt
-/// when no link on the path could be read.
+/// Minimum over the function and the ports above it of the current link (`use_max` false) or of what both
+/// sides could do
+/// (`use_max` true). Emulated ports and links with speed Unknown are skipped and make `complete` false.
+/// nullopt when no link on the path could be read.
 std::optional<PathBandwidth> path_bandwidth(const PciFunction& function, bool use_max);
 
 }  // namespace gpucheck

@@ -15,8 +15,17 @@ enum class Scope : std::uint8_t { guest, host, unknown };
 enum class Impact : std::uint8_t { passive, interactive, disruptive };
 /// What the operator does next (design: the action vocabulary).
 enum class Action : std::uint8_t {
-    none, monitor, restart_app, fix_guest_config, install_driver, reset_gpu, reboot, power_cycle,
-    recreate_instance, drain_and_replace, contact_provider,
+    none,
+    monitor,
+    restart_app,
+    fix_guest_config,
+    install_driver,
+    reset_gpu,
+    reboot,
+    power_cycle,
+    recreate_instance,
+    drain_and_replace,
+    contact_provider,
 };
 enum class Profile : std::uint8_t { quick, boot, acceptance, soak };
 

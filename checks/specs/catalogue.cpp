@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "checks/json/json.h"
+#include "checks/specs/row_reader.h"
 
 extern "C" const char gpucheck_catalogue_json_begin[];
 extern "C" const char gpucheck_catalogue_json_end[];
@@ -11,31 +12,38 @@ extern "C" const char gpucheck_catalogue_json_end[];
 namespace gpucheck {
 namespace {
 
-std::string text_at(const Json& row, const char* key) {
-    const auto found = row.find(key);
-    return found != row.end() && found->is_string() ? found->get<std::string>() : std::string();
+std::string text_at(const Json& row, std::string_view key) {
+    const Json* found = RowReader::member(row, key);
+    return found != nullptr && found->is_string() ? found->get_ref<const std::string&>() : std::string();
 }
 
 std::vector<CatalogueRow> load() {
-    const std::string_view text(gpucheck_catalogue_json_begin,
-                                static_cast<std::size_t>(gpucheck_catalogue_json_end - gpucheck_catalogue_json_begin));
-    auto parsed = parse_json(text);
-    std::vector<CatalogueRow> rows;
+    const std::string_view text(
+        gpucheck_catalogue_json_begin,
+        static_cast<std::size_t>(gpucheck_catalogue_json_end - gpucheck_catalogue_json_begin));
+    const auto parsed = parse_json(text);
     const Json* document = std::get_if<Json>(&parsed);
-    if (document == nullptr || !document->contains("codes")) return rows;
-    for (const Json& entry : document->at("codes")) {
+    const Json* codes = document != nullptr ? RowReader::member(*document, "codes") : nullptr;
+    std::vector<CatalogueRow> rows;
+    if (codes == nullptr || !codes->is_array()) return rows;
+    rows.reserve(codes->size());
+    for (const Json& entry : *codes) {
         const auto severity = verdict_from(text_at(entry, "severity"));
         const auto scope = scope_from(text_at(entry, "scope"));
         const auto action = action_from(text_at(entry, "action"));
-        if (!severity || !scope || !action) continue;
-        CatalogueRow row{text_at(entry, "code"), text_at(entry, "title"), *severity, *scope, *action,
+        std::string code = text_at(entry, "code");
+        if (!severity || !scope || !action || code.empty()) continue;
+        CatalogueRow row{std::move(code),         text_at(entry, "title"),  *severity, *scope, *action,
                          text_at(entry, "cause"), text_at(entry, "remedy"), {}};
-        for (const Json& reference : entry.value("references", Json::array())) {
-            if (reference.is_string()) row.references.push_back(reference.get<std::string>());
+        const Json* references = RowReader::member(entry, "references");
+        if (references != nullptr && references->is_array()) {
+            for (const Json& reference : *references) {
+                if (reference.is_string()) row.references.push_back(reference.get_ref<const std::string&>());
+            }
         }
         rows.push_back(std::move(row));
     }
-    std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.code < b.code; });
+    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.code < b.code; });
     return rows;
 }
 
@@ -48,8 +56,9 @@ const std::vector<CatalogueRow>& catalogue() {
 
 const CatalogueRow* catalogue_row(std::string_view code) {
     const std::vector<CatalogueRow>& rows = catalogue();
-    const auto found = std::lower_bound(rows.begin(), rows.end(), code,
-                                        [](const CatalogueRow& row, std::string_view wanted) { return row.code < wanted; });
+    const auto found =
+        std::lower_bound(rows.begin(), rows.end(), code,
+                         [](const CatalogueRow& row, std::string_view wanted) { return row.code < wanted; });
     return found != rows.end() && found->code == code ? &*found : nullptr;
 }
 

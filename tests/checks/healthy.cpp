@@ -6,11 +6,18 @@
 namespace gpucheck {
 namespace {
 
-PciLink link(LinkSpeed speed, unsigned width) { return {fact(speed), fact(speed), fact(width), fact(width)}; }
+PciLink link(LinkSpeed speed, unsigned width) {
+    return {fact(speed), fact(speed), fact(width), fact(width)};
+}
+
+PcieConfig config(LinkSpeed speed) { return {speed, 16, speed, 16, speed, false, false}; }
+
+Bar bar(unsigned index, std::uint64_t start, std::uint64_t size) { return {index, start, size, 0x14220c}; }
 
 Aer clean_aer() { return {fact(AerCounters{}), fact(AerCounters{}), fact(AerCounters{})}; }
 
-PciFunction function(Bdf bdf, std::uint16_t vendor, std::uint16_t device, std::uint32_t class_code, const char* driver) {
+PciFunction function(Bdf bdf, std::uint16_t vendor, std::uint16_t device, std::uint32_t class_code,
+                     const char* driver) {
     PciFunction pci;
     pci.bdf = bdf;
     pci.vendor = fact(vendor);
@@ -26,11 +33,14 @@ PciFunction function(Bdf bdf, std::uint16_t vendor, std::uint16_t device, std::u
     pci.runtime_status = fact("active");
     pci.power_state = fact("D0");
     pci.enabled = fact(true);
+    pci.config = fact(config(LinkSpeed::gen5));
     return pci;
 }
 
-DeviceNode node(const char* path, NodeKind kind, unsigned major, unsigned minor, unsigned mode, unsigned gid) {
-    return {path, kind, fact(NodeStat{"char", major, minor, mode, 0, gid}), fact("ok"), fact(major), fact(minor)};
+DeviceNode node(const char* path, NodeKind kind, unsigned major, unsigned minor, unsigned mode,
+                unsigned gid) {
+    return {path,       kind,        fact(NodeStat{"char", major, minor, mode, 0, gid}),
+            fact("ok"), fact(major), fact(minor)};
 }
 
 Module module(const char* name, bool loaded, const char* version) {
@@ -89,17 +99,22 @@ Snapshot healthy_h100_x8() {
     host = ubuntu_24_04();
     host.hypervisor = fact("none");
     host.pci_functions = fact(132U);
+    host.numa_nodes = fact(2U);
     host.nvidia.version = fact("570.133.20");
     host.nvidia.open_kernel_module = fact(true);
-    host.nvidia.params = {{"ModifyDeviceFiles", "1"}, {"DeviceFileMode", "438"}, {"DeviceFileUID", "0"}, {"DeviceFileGID", "0"}};
+    host.nvidia.params = {{"ModifyDeviceFiles", "1"},
+                          {"DeviceFileMode", "438"},
+                          {"DeviceFileUID", "0"},
+                          {"DeviceFileGID", "0"}};
     host.modules = {module("nvidia", true, "570.133.20"), module("nvidia_uvm", true, "570.133.20"),
                     module("nouveau", false, nullptr), module("amdgpu", false, nullptr)};
     host.kfd.nodes_total = Missing{"test", "ENOENT"};
     host.kfd.gpu_nodes = Missing{"test", "ENOENT"};
     host.nodes = {node("/dev/nvidiactl", NodeKind::nvidia_ctl, 195, 255, 0666, 0),
                   node("/dev/nvidia-uvm", NodeKind::nvidia_uvm, 510, 0, 0666, 0)};
-    host.libraries = {library("libcuda.so.1", "/usr/lib/x86_64-linux-gnu/libcuda.so.570.133.20", "570.133.20"),
-                      library("libnvidia-ml.so.1", "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.570.133.20", "570.133.20")};
+    host.libraries = {
+        library("libcuda.so.1", "/usr/lib/x86_64-linux-gnu/libcuda.so.570.133.20", "570.133.20"),
+        library("libnvidia-ml.so.1", "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.570.133.20", "570.133.20")};
     std::vector<std::string> names;
     Board board;
     board.key = "h100-sxm-80gb";
@@ -117,12 +132,16 @@ Snapshot healthy_h100_x8() {
         gpu.vendor = Vendor::nvidia;
         gpu.pci = function(gpu.bdf, 0x10de, 0x2330, 0x030200, "nvidia");
         gpu.pci.aer = clean_aer();
+        gpu.pci.iommu_group = fact("12");
+        gpu.pci.bars = fact(std::vector<Bar>{bar(0, 0x214042000000, 16ULL << 20), bar(2, 0x210000000000, 128ULL << 30),
+                                             bar(4, 0x214000000000, 32ULL << 20)});
         PciPort port;
         port.bdf = Bdf{0, static_cast<std::uint8_t>(0x17 + 0x10 * i), 1, 0};
         port.vendor = fact(std::uint16_t{0x1000});
         port.device = fact(std::uint16_t{0xc030});
         port.link = link(LinkSpeed::gen5, 16);
         port.aer = clean_aer();
+        port.config = fact(config(LinkSpeed::gen5));
         gpu.pci.path = {port};
         port.bdf = Bdf{0, static_cast<std::uint8_t>(0x15 + 0x10 * i), 1, 0};
         port.vendor = fact(std::uint16_t{0x8086});
@@ -131,6 +150,8 @@ Snapshot healthy_h100_x8() {
         gpu.nvidia.model = fact("NVIDIA H100 80GB HBM3");
         gpu.nvidia.minor = fact(i);
         gpu.nvidia.excluded = fact(false);
+        gpu.nvidia.gsp_firmware = fact("570.133.20");
+        gpu.nvidia.vbios_version = fact("96.00.74.00.01");
         const std::string path = "/dev/nvidia" + std::to_string(i);
         gpu.nodes = {node(path.c_str(), NodeKind::nvidia_gpu, 195, i, 0666, 0)};
         names.push_back(gpu.bdf.str());
@@ -148,8 +169,10 @@ Snapshot healthy_mi300x_vf() {
     host.hypervisor = fact("kvm");
     host.dmi.sys_vendor = fact("DigitalOcean");
     host.pci_functions = fact(5U);
+    host.numa_nodes = fact(1U);
     host.rocm_version = fact("6.3.2-66");
-    host.modules = {module("amdgpu", true, "6.10.5"), module("nvidia", false, nullptr), module("nouveau", false, nullptr)};
+    host.modules = {module("amdgpu", true, "6.10.5"), module("nvidia", false, nullptr),
+                    module("nouveau", false, nullptr)};
     host.dkms = {{"amdgpu", "6.10.5-2125197.24.04", fact("installed")}};
     host.kfd.nodes_total = fact(2U);
     host.kfd.gpu_nodes = fact(1U);
@@ -166,6 +189,7 @@ Snapshot healthy_mi300x_vf() {
     board.compute_units = fact(304U);
     board.pcie_speed = fact(LinkSpeed::gen5);
     board.pcie_width = fact(16U);
+    board.memory_bytes = fact(std::uint64_t{206141652992ULL});
     board.partitions_max = fact(8U);
     board.kernel_min = fact("6.5");
     Device gpu;
@@ -174,6 +198,9 @@ Snapshot healthy_mi300x_vf() {
     gpu.pci = function(gpu.bdf, 0x1002, 0x74b5, 0x120000, "amdgpu");
     gpu.pci.sub_device = fact(std::uint16_t{0x74a1});
     gpu.pci.numa_node = fact(-1);
+    gpu.pci.aer = {Missing{"test", "ENOENT"}, Missing{"test", "ENOENT"}, Missing{"test", "ENOENT"}};
+    gpu.pci.bars = fact(std::vector<Bar>{bar(0, 0x4000000000, 256ULL << 30), bar(2, 0x3ff000000000, 2ULL << 20),
+                                         {5, 0xc1000000, 512ULL << 10, 0x40200}});
     PciPort port;
     port.bdf = Bdf{0, 0x80, 3, 0};
     port.vendor = fact(std::uint16_t{0x1b36});
@@ -201,6 +228,8 @@ Snapshot healthy_mi300x_vf() {
     gpu.amd.compute_partition = fact("SPX");
     gpu.amd.memory_partition = fact("NPS1");
     gpu.amd.unique_id = fact("3cbd4e5f6071829d");
+    gpu.amd.vram_total_bytes = fact(std::uint64_t{205571227648ULL});
+    gpu.amd.vbios_version = fact("113-MI3SRIOV-001");
     gpu.nodes = {node("/dev/dri/renderD128", NodeKind::render, 226, 128, 0660, 109),
                  node("/dev/dri/card1", NodeKind::card, 226, 1, 0660, 44)};
     snapshot.gpus = {gpu};
@@ -211,7 +240,9 @@ Snapshot healthy_mi300x_vf() {
 Findings complaints(const Check& check, const Snapshot& snapshot) {
     Findings all = run_check(check, snapshot, Profile::acceptance).findings;
     all.erase(std::remove_if(all.begin(), all.end(),
-                             [](const Finding& f) { return f.verdict == Verdict::pass || f.verdict == Verdict::not_applicable; }),
+                             [](const Finding& f) {
+                                 return f.verdict == Verdict::pass || f.verdict == Verdict::not_applicable;
+                             }),
               all.end());
     return all;
 }
@@ -219,7 +250,8 @@ Findings complaints(const Check& check, const Snapshot& snapshot) {
 std::string said(const Check& check, const Snapshot& snapshot) {
     std::vector<std::string> lines;
     for (const Finding& finding : complaints(check, snapshot)) {
-        lines.push_back(std::string(finding.code) + " " + finding.subject.id + " " + std::string(name_of(finding.verdict)));
+        lines.push_back(std::string(finding.code) + " " + finding.subject.id + " " +
+                        std::string(name_of(finding.verdict)));
     }
     std::sort(lines.begin(), lines.end());
     std::string text;

@@ -11,7 +11,9 @@ namespace {
 
 TEST(Sysroot, ReadsAndTellsWhyNot) {
     TempMachine machine;
-    machine.file("/sys/a/value", "0x10de\n").file("/sys/a/empty", "").file("/sys/a/binary", std::string("\0\1\2", 3));
+    machine.file("/sys/a/value", "0x10de\n")
+        .file("/sys/a/empty", "")
+        .file("/sys/a/binary", std::string("\0\1\2", 3));
     const Sysroot root = machine.open();
     EXPECT_EQ(root.read_hex16("/sys/a/value").value(), 0x10de);
     EXPECT_EQ(root.read_line("/sys/a/empty").why(), "empty");
@@ -67,14 +69,61 @@ TEST(Sysroot, LinksLaidDownAsTextFilesAreLinks) {
 
 TEST(Sysroot, TheWalkAgreesWithOpenat2) {
     TempMachine machine;
-    machine.file("/sys/devices/x/value", "1\n").link("/sys/bus/x", "../devices/x").link("/sys/out", "../../..");
+    machine.file("/sys/devices/x/value", "1\n")
+        .link("/sys/bus/x", "../devices/x")
+        .link("/sys/out", "../../..");
     const Descriptor root(::open((machine.path() / "sysroot").c_str(), O_PATH | O_DIRECTORY));
-    for (const char* path : {"/sys/bus/x/value", "/sys/bus/x/../x/value", "/sys/out", "/sys/nothing", "/", "/sys/bus/x/.."}) {
+    for (const char* path :
+         {"/sys/bus/x/value", "/sys/bus/x/../x/value", "/sys/out", "/sys/nothing", "/", "/sys/bus/x/.."}) {
         int by_kernel = 0, by_walk = 0;
-        const bool kernel = open_confined(root.get(), path, O_RDONLY, Confinement::beneath, by_kernel).valid();
-        const bool walk = walk_confined(root.get(), path, O_RDONLY, Confinement::beneath, by_walk, nullptr).valid();
+        const bool kernel =
+            open_confined(root.get(), path, O_RDONLY, Confinement::beneath, by_kernel).valid();
+        const bool walk =
+            walk_confined(root.get(), path, O_RDONLY, Confinement::beneath, by_walk, nullptr).valid();
         EXPECT_EQ(kernel, walk) << path;
         EXPECT_EQ(by_kernel, by_walk) << path;
+    }
+}
+
+// What a kept folder answers the third time must be what a search from the root answers.
+TEST(Sysroot, KeptFoldersAgreeWithASearch) {
+    TempMachine machine;
+    machine.file("/sys/devices/x/value", "1\n")
+        .file("/sys/devices/x/word", "value")  // a link laid down as text
+        .file("/sys/devices/x/binary", std::string("a\0b", 3))
+        .folder("/sys/devices/x/power")
+        .link("/sys/devices/x/same", "value")
+        .link("/sys/devices/x/folder", "power")
+        .link("/sys/devices/x/out", "../../../../../etc/hostname")
+        .link("/sys/devices/x/loop", "loop")
+        .link("/sys/bus/x", "../devices/x");
+    const Descriptor root(::open((machine.path() / "sysroot").c_str(), O_PATH | O_DIRECTORY));
+    RecordedFolders folders;
+    for (const char* folder :
+         {"/sys/devices/x/", "/sys/bus/x/", "/sys/nothing/", "/sys/devices/x/value/", "/"}) {
+        for (const char* name :
+             {"value", "word", "binary", "power", "same", "folder", "out", "loop", "none", "..", "."}) {
+            for (const int flags :
+                 {O_RDONLY, O_PATH, O_PATH | O_DIRECTORY, O_RDONLY | O_DIRECTORY, O_PATH | O_NOFOLLOW}) {
+                const std::string path = std::string(folder) + name;
+                struct stat expected {
+                }, kept{};
+                int by_search = 0, by_folder = 0;
+                const Descriptor a = open_confined(root.get(), path, flags, Confinement::beneath, by_search);
+                if (a.valid()) {
+                    ASSERT_EQ(::fstat(a.get(), &expected), 0);
+                }
+                for (int i = 0; i < 3; ++i) {
+                    const Descriptor b = folders.open(root.get(), path, flags, by_folder);
+                    EXPECT_EQ(a.valid(), b.valid()) << path << " " << flags;
+                    EXPECT_EQ(by_search, by_folder) << path << " " << flags;
+                    if (b.valid()) {
+                        ASSERT_EQ(::fstat(b.get(), &kept), 0);
+                    }
+                    EXPECT_EQ(expected.st_ino, kept.st_ino) << path << " " << flags;
+                }
+            }
+        }
     }
 }
 
@@ -131,12 +180,23 @@ TEST(Sysroot, WhatWasNotCapturedIsNotAbsent) {
     EXPECT_FALSE(root.exists("/sys/z").known());
 }
 
+TEST(Sysroot, RefusedPathsAreNotTouched) {
+    TempMachine machine;
+    machine.file("/sys/gpu/slow/value", "1\n").file("/sys/gpu/slower", "2\n");
+    Sysroot root = machine.open();
+    root.refuse({"/sys/gpu/slow"});
+    EXPECT_EQ(root.read("/sys/gpu/slow/value").why(), "did not return");
+    EXPECT_EQ(root.try_open("/sys/gpu/slow").why(), "did not return");
+    EXPECT_EQ(root.read_line("/sys/gpu/slower").value(), "2");  // only whole components count
+}
+
 TEST(Sysroot, CapturedPatternsMayNameTheLinkOrTheRealPath) {
     TempMachine machine;
     machine.file("/sys/devices/pci0000:00/0000:00:01.0/class", "0x060400\n")
         .link("/sys/bus/pci/devices/0000:00:01.0", "../../../devices/pci0000:00/0000:00:01.0")
-        .beside("captured.txt", "/sys/bus/pci/devices\n/sys/devices/*/*/vendor\n"
-                                "/sys/devices/*/*/power/status\n/sys/bus/pci/devices/*/device\n");
+        .beside("captured.txt",
+                "/sys/bus/pci/devices\n/sys/devices/*/*/vendor\n"
+                "/sys/devices/*/*/power/status\n/sys/bus/pci/devices/*/device\n");
     const Sysroot root = machine.open();
     EXPECT_EQ(root.read("/sys/bus/pci/devices/0000:00:01.0/vendor").why(), "ENOENT");
     EXPECT_EQ(root.read("/sys/bus/pci/devices/0000:00:01.0/power/status").why(), "ENOENT");
@@ -205,8 +265,9 @@ TEST(Sysroot, CapturedPatternsAreFastEvenWhenHostile) {
 TEST(Sysroot, BadMachineFoldersAreErrors) {
     TempMachine machine;
     EXPECT_TRUE(std::holds_alternative<std::string>(Sysroot::recorded("/nonexistent/machine")));
-    for (const char* nodes : {"{", "{}", R"([{"path":"dev/kfd"}])", R"([{"path":"/dev/kfd","type":"char","mode":"9"}])",
-                              R"([{"path":"/dev/kfd","type":"char","mode":"0660","open":"EWHAT"}])"}) {
+    for (const char* nodes :
+         {"{", "{}", R"([{"path":"dev/kfd"}])", R"([{"path":"/dev/kfd","type":"char","mode":"9"}])",
+          R"([{"path":"/dev/kfd","type":"char","mode":"0660","open":"EWHAT"}])"}) {
         machine.beside("nodes.json", nodes);
         EXPECT_TRUE(std::holds_alternative<std::string>(Sysroot::recorded(machine.path().string()))) << nodes;
     }

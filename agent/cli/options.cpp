@@ -1,0 +1,182 @@
+// Turns argv into Options; wrong command lines end with status 64 and say what would have been right.
+#include "agent/cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+
+#include "agent/cli/completion.h"
+#include "agent/version.h"
+
+namespace gpucheck::cli {
+namespace {
+
+constexpr int kUsage = 64;  // EX_USAGE of sysexits.h
+
+const char* const kFooter = R"(examples:
+  gpucheck                                   what is wrong with this machine, in two seconds
+  gpucheck --expect gpu_count=8              the same, and eight GPUs must be there
+  gpucheck --machine tests/machines/h100-x8-one-missing --expect gpu_count=8
+                                             judge a recorded machine instead of this one
+  gpucheck --output report.json              the table on the terminal, the whole report in a file
+  gpucheck --format prometheus --output /var/lib/node_exporter/textfile/gpucheck.prom
+  gpucheck list                              the GPUs and what the files say about them
+  gpucheck explain pcie.link.narrow          what a code means and what to do about it
+  gpucheck capture ./bug-report              record this machine without serials, addresses and names
+
+exit status: 0 pass or warn, 1 fail, 2 unknown (something that must be known could not be looked at),
+             64 wrong command line, 70 gpucheck itself broke; --exit-map changes the first three
+
+A finding never says yes to what was not looked at, and never says no because one could not look: read the
+"Not checked" block. More: man gpucheck.)";
+
+void add_machine_options(CLI::App& app, MachineOptions& options) {
+    app.add_option("--machine", options.machine,
+                   "Judge the recorded machine in DIR (see `gpucheck capture`) instead of this one; nothing of this machine is read")
+        ->option_text("DIR");
+    app.add_option("--expect", options.expect,
+                   "What must be there: gpu_count=8, board=mi300x (see `gpucheck specs`), compute_partition=CPX, "
+                   "memory_partition=NPS4, pcie_generation=5, pcie_width=16, driver_version=570.133, kernel_version=6.8; "
+                   "may be repeated")
+        ->option_text("KEY=VALUE")
+        ->allow_extra_args(false);
+    app.add_option("--provider", options.provider, "Whose instance this is: digitalocean, aws, gcp, azure, oci, vultr, nebius")
+        ->option_text("NAME");
+    app.add_option("--instance-type", options.instance_type,
+                   "The instance's type, e.g. gpu-mi300x8-1536gb; what it promises is expected")
+        ->option_text("TYPE");
+    app.add_option("--specs", options.specs_folder,
+                   "Read gpus.json and instances.json from DIR where they are there, instead of the built-in ones")
+        ->option_text("DIR");
+}
+
+const std::map<std::string, Profile> kProfiles{
+    {"quick", Profile::quick}, {"boot", Profile::boot}, {"acceptance", Profile::acceptance}};
+const std::map<std::string, report::ExitMap> kExitMaps{{"standard", report::ExitMap::standard},
+                                                       {"nagios", report::ExitMap::nagios},
+                                                       {"npd", report::ExitMap::npd}};
+
+// "a|b|c" of a map's keys.
+template <class Map>
+std::string names(const Map& map) {
+    std::string text;
+    for (const auto& [name, value] : map) text += (text.empty() ? "" : "|") + name;
+    return text;
+}
+
+void add_run_options(CLI::App& app, RunOptions& options, std::string& format) {
+    add_machine_options(app, options.machine);
+    app.add_option("--profile", options.profile,
+                   "quick (default): files only, 2 s; boot: also what only telemetry and burn-in tell, 60 s; acceptance: 10 min. "
+                   "What a profile requires and could not look at makes the verdict unknown")
+        ->option_text("quick|boot|acceptance")
+        ->transform(CLI::CheckedTransformer(kProfiles).description(""));
+    app.add_option("--format", format, "How to print the report (default: text)")
+        ->option_text("text|json|junit|prometheus|nagios|html")
+        ->check([](const std::string& name) {
+            return report::format_from(name) ? std::string() : "not one of text, json, junit, prometheus, nagios, html";
+        });
+    app.add_option("--output", options.output,
+                   "Write the report to FILE, whole or not at all: JSON beside the text on the terminal, or --format's alone")
+        ->option_text("FILE");
+    app.add_option("--budget", options.budget_s, "Wall-clock seconds for the whole run instead of the profile's")
+        ->option_text("SECONDS")
+        ->check(CLI::Range(0.1, 86400.0).description(""));
+    app.add_option("--exit-map", options.exit_map, "nagios: 0 ok, 1 warning, 2 critical, 3 unknown; npd: 0 ok, 1 problem, 2 unknown")
+        ->option_text("standard|nagios|npd")
+        ->transform(CLI::CheckedTransformer(kExitMaps).description(""));
+}
+
+// Copies what was parsed: run's options exist twice, on `gpucheck` itself and on `gpucheck run`.
+struct Parsed {
+    RunOptions bare, run;
+    std::string bare_format, run_format;
+    ListOptions list;
+    ExplainOptions explain;
+    CaptureOptions capture;
+    SpecsOptions specs;
+    CompletionOptions completion;
+    std::string log_level = "warn";
+};
+
+void finish(RunOptions& options, const std::string& format) {
+    if (!format.empty()) options.format = report::format_from(format);
+}
+
+}  // namespace
+
+ParsedOptions parse(int argc, const char* const* argv) {
+    Parsed parsed;
+    CLI::App app{"Says whether the GPUs of this machine are what somebody pays for: present, driven, reachable, linked at full "
+                 "width. AMD and NVIDIA; needs neither ROCm nor CUDA. Without a command it runs `run`.",
+                 "gpucheck"};
+    app.set_version_flag("--version", std::string("gpucheck ") + std::string(kVersion), "Print the version");
+    app.set_help_flag("--help,-h", "Print this help");
+    app.footer(kFooter);
+    app.require_subcommand(0, 1);
+    app.get_formatter()->column_width(34);
+    app.add_option("--log-level", parsed.log_level, "What goes to standard error: debug, info, warn, error, off")
+        ->option_text("LEVEL")
+        ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}).description(""));
+    add_run_options(app, parsed.bare, parsed.bare_format);
+    CLI::App* run = app.add_subcommand("run", "Judge the machine (the default)");
+    add_run_options(*run, parsed.run, parsed.run_format);
+
+    CLI::App* list = app.add_subcommand("list", "Show the GPUs and what the files say about each, without judging");
+    add_machine_options(*list, parsed.list.machine);
+    list->add_flag("--json", parsed.list.json, "Print the whole snapshot: every fact with its source, or why it is missing");
+
+    CLI::App* explain = app.add_subcommand("explain", "Say what a finding code means, why it happens and what to do; all codes without CODE");
+    explain->add_option("CODE", parsed.explain.code, "A code such as pcie.link.narrow, or a check such as nodes.access")->option_text(" ");
+    explain->add_flag("--json", parsed.explain.json, "Print JSON");
+
+    CLI::App* capture = app.add_subcommand(
+        "capture", "Record this machine into a new folder DIR, for a bug report or a test: the files gpucheck reads, with serials, UUIDs, "
+                   "addresses and names replaced");
+    capture->add_option("DIR", parsed.capture.folder, "A folder that does not exist yet, or is empty")->required()->option_text(" ");
+    add_machine_options(*capture, parsed.capture.machine);
+
+    CLI::App* specs = app.add_subcommand("specs", "Show the boards gpucheck knows: ids, memory, links, floors, and where each figure is from");
+    specs->add_option("BOARD", parsed.specs.filter, "Only rows whose key, name or ids contain this")->option_text(" ");
+    specs->add_option("--specs", parsed.specs.specs_folder, "Read the rows from DIR")->option_text("DIR");
+    specs->add_flag("--json", parsed.specs.json, "Print JSON with the sources");
+
+    CLI::App* completion = app.add_subcommand("completion", "Print a completion script: gpucheck completion bash > /etc/bash_completion.d/gpucheck");
+    completion->add_option("SHELL", parsed.completion.shell, "bash, zsh or fish")
+        ->required()
+        ->option_text(" ")
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}).description(""));
+
+    for (CLI::App* command : app.get_subcommands(nullptr)) {
+        command->set_help_flag("--help,-h", "Print this help");
+        command->get_formatter()->column_width(34);
+    }
+
+    ParsedOptions result;
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        result.command = Stop{app.exit(error, std::cout, std::cerr) == 0 ? 0 : kUsage};
+        return result;
+    }
+    result.log_level = parsed.log_level;
+    if (list->parsed()) {
+        result.command = parsed.list;
+    } else if (explain->parsed()) {
+        result.command = parsed.explain;
+    } else if (capture->parsed()) {
+        result.command = parsed.capture;
+    } else if (specs->parsed()) {
+        result.command = parsed.specs;
+    } else if (completion->parsed()) {
+        result.command = parsed.completion;
+        result.completion = completion_script(app, parsed.completion.shell);
+    } else {
+        const bool named = run->parsed();
+        finish(named ? parsed.run : parsed.bare, named ? parsed.run_format : parsed.bare_format);
+        result.command = named ? parsed.run : parsed.bare;
+    }
+    return result;
+}
+
+}  // namespace gpucheck::cli

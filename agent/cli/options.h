@@ -1,0 +1,71 @@
+// The command line as data: what every command was asked to do, parsed in one place.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "agent/report/render.h"
+#include "checks/model/verdict.h"
+
+namespace gpucheck::cli {
+
+/// What a run looks at and expects; shared by `run`, `list` and `capture`.
+struct MachineOptions {
+    std::string machine;               ///< recorded machine's folder; empty: this machine
+    std::vector<std::string> expect;   ///< KEY=VALUE
+    std::string provider, instance_type;
+    std::string specs_folder;
+};
+
+struct RunOptions {
+    MachineOptions machine;
+    Profile profile = Profile::quick;
+    std::optional<report::Format> format;  ///< nullopt: text on stdout
+    std::string output;                    ///< file for the report; empty: none
+    std::optional<double> budget_s;        ///< nullopt: the profile's
+    report::ExitMap exit_map = report::ExitMap::standard;
+};
+
+struct ListOptions {
+    MachineOptions machine;
+    bool json = false;
+};
+
+struct ExplainOptions {
+    std::string code;
+    bool json = false;
+};
+
+struct CaptureOptions {
+    MachineOptions machine;
+    std::string folder;
+};
+
+struct SpecsOptions {
+    std::string filter, specs_folder;
+    bool json = false;
+};
+
+struct CompletionOptions {
+    std::string shell;
+};
+
+/// Nothing more to do: help or version was printed (0), or the command line was wrong (64).
+struct Stop {
+    int status = 0;
+};
+
+using Command = std::variant<Stop, RunOptions, ListOptions, ExplainOptions, CaptureOptions, SpecsOptions, CompletionOptions>;
+
+struct ParsedOptions {
+    Command command;
+    std::string log_level = "warn";
+    std::string completion;  ///< the script, when completion was asked for
+};
+
+/// Parses argv; prints help, version and errors itself.
+ParsedOptions parse(int argc, const char* const* argv);
+
+}  // namespace gpucheck::cli

@@ -1,0 +1,31 @@
+// From options to a snapshot; see machine.h.
+#include "agent/machine.h"
+
+#include "agent/collect.h"
+
+namespace gpucheck {
+
+std::variant<Target, std::string> open_target(const cli::MachineOptions& options) {
+    auto boards = BoardTable::load(options.specs_folder);
+    if (auto* error = std::get_if<std::string>(&boards)) return std::move(*error);
+    auto promise = promised(options, std::get<BoardTable>(boards));
+    if (auto* error = std::get_if<std::string>(&promise)) return std::move(*error);
+    if (options.machine.empty()) {
+        return Target{std::move(std::get<BoardTable>(boards)), std::move(std::get<Promised>(promise)), host::Sysroot::live()};
+    }
+    auto root = host::Sysroot::recorded(options.machine);
+    if (auto* error = std::get_if<std::string>(&root)) return std::move(*error);
+    return Target{std::move(std::get<BoardTable>(boards)), std::move(std::get<Promised>(promise)),
+                  std::move(std::get<host::Sysroot>(root))};
+}
+
+Snapshot read_machine(const Target& target, int node_deadline_ms) {
+    Snapshot snapshot;
+    snapshot.instance = target.promise.instance;
+    snapshot.expected = target.promise.expected;
+    collect_facts(target.root, snapshot, node_deadline_ms);
+    match_boards(target.boards, snapshot);
+    return snapshot;
+}
+
+}  // namespace gpucheck

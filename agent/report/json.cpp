@@ -1,0 +1,137 @@
+// The report for programs: docs/report.schema.json describes it. A consumer that drains a machine by it must
+// find every check, also those that were not run, and null where nobody knows.
+#include "agent/report/json_gpu.h"
+#include "agent/report/json_text.h"
+#include "agent/report/render.h"
+#include "agent/report/report_id.h"
+#include "agent/report/view.h"
+
+namespace gpucheck::report {
+namespace {
+
+constexpr std::string_view kSchemaVersion = "1.0";
+
+void count_or_null(JsonText& json, std::string_view name, std::optional<unsigned> count) {
+    json.key(name);
+    if (count) {
+        json.number(*count);
+    } else {
+        json.null();
+    }
+}
+
+// A time that is none would make the whole document invalid.
+void write_time(JsonText& json, std::string_view name, std::string_view time) {
+    json.key(name).text_or_null(unix_seconds(time) ? time : std::string_view());
+}
+
+void write_head(JsonText& json, const Report& report, const View& view) {
+    json.key("schema_version").text(kSchemaVersion);
+    json.key("report_id").text(report.report_id);
+    json.key("created").text(report.created);
+    json.key("boot_id");
+    const Fact<std::string>& boot = report.snapshot.host.boot_id;
+    if (boot.known()) {
+        json.text(boot.value());
+    } else {
+        json.null();
+    }
+    json.key("tool").begin_object();
+    json.key("name").text("gpucheck");
+    json.key("version").text(report.tool_version);
+    json.end_object();
+    json.key("profile").text(name_of(report.profile));
+    json.key("duration_s").decimal(report.duration_s, 6);
+    json.key("simulated").flag(report.simulated);
+    json.key("injected").text_or_null(report.injected);
+    json.key("machine").text_or_null(report.machine);
+    json.key("verdict").text(name_of(report.verdict));
+    json.key("gpu_count").begin_object();
+    count_or_null(json, "expected", view.count.expected);
+    count_or_null(json, "pci", view.count.pci);
+    count_or_null(json, "bound", view.count.bound);
+    json.end_object();
+}
+
+void write_instance(JsonText& json, const Snapshot& snapshot) {
+    json.key("instance");
+    FactObject instance(json);
+    instance.text("provider", snapshot.instance.provider);
+    instance.text("type", snapshot.instance.type);
+    instance.end();
+}
+
+void write_check(JsonText& json, const CheckLine& line) {
+    const CheckResult& result = line.result;
+    json.begin_object();
+    json.key("id").text(result.check != nullptr ? result.check->id : "unnamed");
+    json.key("title").text(result.check != nullptr ? result.check->title : "");
+    json.key("verdict").text(name_of(result.verdict));
+    json.key("required").flag(result.required);
+    json.key("impact").text(name_of(result.check != nullptr ? result.check->impact : Impact::passive));
+    json.key("reason").text_or_null(result.reason);
+    json.key("findings").number(result.findings.size());
+    json.key("duration_ms").decimal(line.duration_ms);
+    json.end_object();
+}
+
+void write_problem(JsonText& json, const Problem& problem) {
+    json.begin_object();
+    json.key("code").text(problem.code);
+    json.key("check").text(problem.check);
+    json.key("verdict").text(name_of(problem.verdict));
+    json.key("scope").text(name_of(problem.scope));
+    json.key("subject").text(problem.subject);
+    json.key("expected").text_or_null(problem.expected);
+    json.key("observed").text_or_null(problem.observed);
+    json.key("source").text_or_null(problem.source);
+    json.key("message").text(problem.title);
+    json.key("action").text(name_of(problem.action()));
+    json.key("remedy").text_or_null(problem.remedy());
+    json.key("count").number(problem.count);
+    write_time(json, "first", problem.first);
+    write_time(json, "last", problem.last);
+    json.end_object();
+}
+
+void write_not_checked(JsonText& json, const NotChecked& item) {
+    json.begin_object();
+    json.key("check").text(item.check);
+    json.key("code").text_or_null(item.code);
+    json.key("subject").text_or_null(item.subject);
+    json.key("verdict").text(name_of(item.verdict));
+    json.key("reason").text(item.reason);
+    json.end_object();
+}
+
+template <class Items, class Write>
+void write_all(JsonText& json, std::string_view name, const Items& items, Write write) {
+    json.key(name).begin_array();
+    for (const auto& item : items) write(json, item);
+    json.end_array();
+}
+
+}  // namespace
+
+std::string render_json(const Report& report) {
+    const View view = view_of(report);
+    JsonText json;
+    json.begin_object();
+    write_head(json, report, view);
+    write_instance(json, report.snapshot);
+    json.key("host");
+    write_host(json, report.snapshot.host);
+    json.key("gpus").begin_array();
+    for (std::size_t i = 0; i < report.snapshot.gpus.size(); ++i) {
+        write_gpu(json, report.snapshot.gpus[i], report.snapshot.expected, view.gpus[i]);
+    }
+    json.end_array();
+    write_all(json, "checks", report.checks, write_check);
+    write_all(json, "findings", view.problems, write_problem);
+    write_all(json, "not_checked", view.not_checked, write_not_checked);
+    json.key("cost").begin_array().end_array();
+    json.end_object();
+    return json.take();
+}
+
+}  // namespace gpucheck::report

@@ -1,2 +1,0 @@
-// Placeholder removed by the renderers.
-#include "agent/report/report.h"

@@ -1,0 +1,200 @@
+// The `run` command: facts, judgement, report, exit status, on time whatever hangs.
+#include "agent/run.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "agent/host/sysroot.h"
+#include "agent/log.h"
+#include "agent/machine.h"
+#include "agent/report/output_file.h"
+#include "agent/report/render.h"
+#include "agent/report/report_id.h"
+#include "agent/supervise/supervise.h"
+#include "agent/version.h"
+
+namespace gpucheck {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// What the run itself has to say is said by a check of its own, so that every format shows it.
+constexpr Check kRunCheck{.id = "run", .title = "The run itself", .impact = Impact::passive, .required_from = Profile::quick,
+                          .applies = nullptr, .judge = nullptr};
+
+double budget_of(const cli::RunOptions& options) {
+    if (options.budget_s) return *options.budget_s;
+    switch (options.profile) {  // design.md, section 5
+        case Profile::quick: return 2;
+        case Profile::boot: return 60;
+        case Profile::acceptance: return 600;
+        case Profile::soak: return 600;
+    }
+    return 2;
+}
+
+report::CheckLine run_line(Findings findings) {
+    report::CheckLine line;
+    line.result.check = &kRunCheck;
+    line.result.required = true;
+    line.result.verdict = Verdict::pass;
+    if (findings.empty()) findings.push_back(finding(kRunCheck.id, Verdict::pass, {}, "ends on time", "it did", ""));
+    for (const Finding& each : findings) line.result.verdict = std::max(line.result.verdict, each.verdict);
+    line.result.findings = std::move(findings);
+    return line;
+}
+
+report::Report blank_report(const cli::RunOptions& options) {
+    report::Report report;
+    report.report_id = report::new_report_id();
+    report.created = report::rfc3339_now();
+    report.tool_version = kVersion;
+    report.profile = options.profile;
+    report.simulated = !options.machine.machine.empty();
+    report.machine = options.machine.machine;
+    return report;
+}
+
+void judge(report::Report& report) {
+    std::vector<CheckResult> results;
+    for (const Check& check : all_checks()) {
+        const Clock::time_point start = Clock::now();
+        report::CheckLine line;
+        line.result = run_check(check, report.snapshot, report.profile);
+        line.duration_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+        report.checks.push_back(std::move(line));
+    }
+    for (const report::CheckLine& line : report.checks) results.push_back(line.result);
+    report.verdict = aggregate(results);
+}
+
+bool colours() {
+    const char* no_color = std::getenv("NO_COLOR");
+    const char* term = std::getenv("TERM");
+    return ::isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0') &&
+           (term == nullptr || std::strcmp(term, "dumb") != 0);
+}
+
+// Prints and stores the report as the options say; the exit status.
+int deliver(const cli::RunOptions& options, const report::Report& report) {
+    const report::RenderOptions render{.colour = colours(), .width = 100, .exit_map = options.exit_map};
+    int status = report::exit_status(report.verdict, options.exit_map);
+    if (!options.output.empty()) {
+        const report::Format format = options.format.value_or(report::Format::json);
+        if (const auto error = report::atomic_write(options.output, report::render(report, format, render))) {
+            log_error(*error);
+            status = kSoftware;
+        }
+        if (options.format) return status;
+    }
+    const int printed = print(report::render(report, options.format.value_or(report::Format::text), render));
+    return printed != 0 ? printed : status;
+}
+
+Findings refused_findings(const std::vector<std::string>& refused, milliseconds stall) {
+    Findings findings;
+    for (const std::string& path : refused) {
+        findings.push_back(finding("host.read.hangs", Verdict::unknown, path, "an answer at once",
+                                   "none within " + std::to_string(stall.count()) + " ms; it was left out", path));
+    }
+    return findings;
+}
+
+Findings conflict_findings(const std::vector<std::string>& conflicts) {
+    Findings findings;
+    for (const std::string& conflict : conflicts) {
+        findings.push_back(finding("expect.conflict", Verdict::warn, {}, "one answer", conflict, "--expect, instances.json"));
+    }
+    return findings;
+}
+
+// The child's part: everything. Its return value is the exit status.
+int work(const cli::RunOptions& options, Target& target, const Supervision& limits, const std::vector<std::string>& refused,
+         Progress& progress) {
+    const Clock::time_point start = Clock::now();
+    target.root.refuse(refused);
+    target.root.on_access([&](const host::Access& access) { progress.step(access.path); });
+    report::Report report = blank_report(options);
+    // Shorter than the stall limit: waiting for device nodes must not look like a file that hangs.
+    const int node_deadline_ms = static_cast<int>(limits.stall.count() * 9 / 10);
+    report.snapshot = read_machine(target, node_deadline_ms);
+    progress.reading_done();
+
+    Findings own = refused_findings(refused, limits.stall);
+    for (Finding& each : conflict_findings(target.promise.conflicts)) own.push_back(std::move(each));
+    report.checks.push_back(run_line(std::move(own)));
+    judge(report);
+    report.duration_s = std::chrono::duration<double>(Clock::now() - start).count();
+    return deliver(options, report);
+}
+
+// The parent's part when no child could finish in time.
+int out_of_time(const cli::RunOptions& options, const Outcome& outcome, const Supervision& limits) {
+    report::Report report = blank_report(options);
+    Findings own = refused_findings(outcome.refused, limits.stall);
+    const std::string budget = std::to_string(limits.budget.count()) + " ms";
+    own.push_back(finding("run.out_of_time", Verdict::unknown, {}, "done within " + budget,
+                          "still at " + (outcome.last_step.empty() ? "the start" : outcome.last_step), outcome.last_step));
+    report.checks.push_back(run_line(std::move(own)));
+    for (const Check& check : all_checks()) {
+        report::CheckLine line;
+        line.result.check = &check;
+        line.result.verdict = Verdict::unknown;
+        line.result.reason = "the run ended before it";
+        report.checks.push_back(std::move(line));
+    }
+    report.verdict = Verdict::unknown;
+    report.duration_s = std::chrono::duration<double>(limits.budget).count();
+    return deliver(options, report);
+}
+
+}  // namespace
+
+int print(std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
+        if (written < 0) {
+            if (errno == EINTR) continue;
+            if (errno == EPIPE) return 0;  // the reader has seen enough
+            log_error("standard output: " + host::errno_name(errno));
+            return kSoftware;
+        }
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return 0;
+}
+
+int run(const cli::RunOptions& options) {
+    auto opened = open_target(options.machine);
+    if (const auto* error = std::get_if<std::string>(&opened)) {
+        log_error(*error);
+        return kUsage;
+    }
+    Target& target = std::get<Target>(opened);
+    Supervision limits;
+    limits.budget = milliseconds(static_cast<long long>(budget_of(options) * 1000));
+    limits.stall = std::clamp<milliseconds>(limits.budget * 2 / 5, milliseconds(50), milliseconds(5000));
+    const Outcome outcome = supervise(limits, [&](const std::vector<std::string>& refused, Progress& progress) {
+        return work(options, target, limits, refused, progress);
+    });
+    switch (outcome.kind) {
+        case Outcome::Kind::finished: return outcome.status;
+        case Outcome::Kind::out_of_time: return out_of_time(options, outcome, limits);
+        case Outcome::Kind::crashed:
+            log_error("gpucheck was ended by signal " + std::to_string(outcome.signal) + " (" + ::strsignal(outcome.signal) +
+                      ") after looking at " + (outcome.last_step.empty() ? "nothing" : outcome.last_step));
+            return kSoftware;
+        case Outcome::Kind::unsupported: break;
+    }
+    log_error("no child process could be started: " + host::errno_name(errno));
+    return kSoftware;
+}
+
+}  // namespace gpucheck

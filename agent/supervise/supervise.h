@@ -1,0 +1,44 @@
+// Keeps a run on time when a read from a sick GPU's files never returns: the work is done in a child, and the
+// parent moves on without the file that hangs.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpucheck {
+
+/// Shared between the child that works and the parent that watches.
+class Progress {
+  public:
+    virtual ~Progress() = default;
+    /// Before each step that could hang: names it.
+    virtual void step(std::string_view what) = 0;
+    /// From here on only computation follows; nothing is watched but the budget.
+    virtual void reading_done() = 0;
+};
+
+struct Supervision {
+    std::chrono::milliseconds budget{2000};  ///< for all tries together
+    std::chrono::milliseconds stall{800};    ///< a step that takes longer is given up
+};
+
+/// How the supervised work ended.
+struct Outcome {
+    enum class Kind { finished, crashed, out_of_time, unsupported } kind = Kind::finished;
+    int status = 0;                    ///< finished: what `work` returned (0..255)
+    int signal = 0;                    ///< crashed: the signal
+    std::string last_step;             ///< crashed, out_of_time: what it was doing
+    std::vector<std::string> refused;  ///< steps that were given up in earlier tries
+};
+
+/// Runs `work(refused, progress)` in a forked child. A child whose step stalls is killed and never waited for
+/// longer than a moment (a process in the kernel cannot be killed); then a new child is started with that
+/// step in `refused`, until the budget is spent. Call it before any thread exists. `unsupported`: fork or
+/// mmap failed, nothing was done.
+Outcome supervise(const Supervision& limits,
+                  const std::function<int(const std::vector<std::string>& refused, Progress&)>& work);
+
+}  // namespace gpucheck

@@ -1,0 +1,29 @@
+// Keeps a verdict honest when nobody asked the vendor's interface: ECC, row remapping, NVLink and throttling
+// are in no file.
+#include "checks/all.h"
+#include "checks/gpus.h"
+
+namespace gpucheck {
+namespace {
+
+void judge(const Snapshot& snapshot, Findings& findings) {
+    const Fact<bool>& read = snapshot.measurements.vendor_telemetry;
+    const std::string expected = "ECC, row remapping, links and throttling read from the vendor's interface";
+    if (read.is(true)) {
+        findings.push_back(finding("telemetry", Verdict::pass, {}, expected, "read", read.source()));
+        return;
+    }
+    findings.push_back(finding("telemetry.not_read", Verdict::unknown, {}, expected,
+                               read.known() ? "not read" : read.why(), read.source()));
+}
+
+}  // namespace
+
+const Check kTelemetryCheck{.id = "telemetry",
+                            .title = "Vendor telemetry",
+                            .impact = Impact::passive,
+                            .required_from = Profile::boot,
+                            .applies = without_gpus,
+                            .judge = judge};
+
+}  // namespace gpucheck

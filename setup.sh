@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# The two commands of the README:
+#   ./setup.sh run    install what is needed, build, validate this machine, show a recorded failing one
+#   ./setup.sh test   install what is needed, build, run every test
+# Works on a fresh Debian 12 or Ubuntu 22.04/24.04, as root or with sudo.
+set -eu
+cd "$(dirname "$0")"
+
+say() { printf '\n== %s\n' "$*"; }
+
+# Debian's names; the same on Ubuntu 22.04 and 24.04.
+packages_run="g++ cmake ninja-build pkg-config nlohmann-json3-dev libspdlog-dev libfmt-dev libcli11-dev zlib1g-dev liblzma-dev libzstd-dev"
+packages_test="$packages_run libgtest-dev python3 python3-jsonschema binutils man-db git"
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo "$@"; else
+        echo "setup.sh: installing packages needs root or sudo: $*" >&2
+        exit 1
+    fi
+}
+
+install_packages() {
+    command -v apt-get >/dev/null || {
+        echo "setup.sh: this script knows Debian and Ubuntu; elsewhere install: $*" >&2
+        return 0
+    }
+    local missing=""
+    for package in "$@"; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+    done
+    [ -n "$missing" ] || return 0
+    say "Installing$missing"
+    export DEBIAN_FRONTEND=noninteractive
+    as_root apt-get update -qq
+    # shellcheck disable=SC2086  # a list of names
+    as_root apt-get install -y -qq --no-install-recommends $missing
+}
+
+# GCC before 12 lacks parts of C++20 that we use; Ubuntu 22.04 has 11 by default and 12 beside it.
+choose_compiler() {
+    [ -z "${CXX:-}" ] || return 0
+    local version
+    version=$(g++ -dumpversion 2>/dev/null | cut -d. -f1)
+    if [ "${version:-0}" -lt 12 ]; then
+        install_packages g++-12
+        CXX=g++-12
+        export CXX
+    fi
+}
+
+build() { # preset
+    choose_compiler
+    say "Building ($1)"
+    cmake --preset "$1" >"build-$1.log" 2>&1 || { cat "build-$1.log"; exit 1; }
+    rm -f "build-$1.log"
+    cmake --build --preset "$1"
+}
+
+run() {
+    # shellcheck disable=SC2086
+    install_packages $packages_run
+    build release
+    local gpucheck=build/release/agent/gpucheck status=0
+
+    say "This machine"
+    "$gpucheck" --output build/report.json || status=$?
+    [ "$status" -le 2 ] || exit "$status"
+
+    say "A recorded machine: eight GPUs were promised, seven are on the bus"
+    "$gpucheck" --machine tests/machines/h100-x8-one-missing --expect gpu_count=8 --output build/report-example.json || true
+
+    say "Try next: $gpucheck --help, $gpucheck explain, $gpucheck list"
+    echo "verdict of this machine: exit status $status (0 pass or warn, 1 fail, 2 unknown)"
+    echo "report: $PWD/build/report.json"
+}
+
+run_tests() {
+    # shellcheck disable=SC2086
+    install_packages $packages_test
+    build ci
+    say "Tests"
+    ctest --preset ci -j2
+    if [ "${GPUCHECK_SANITIZERS:-1}" = 1 ]; then
+        build asan
+        say "Tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+        ctest --preset asan -j2
+    fi
+}
+
+case "${1:-}" in
+    run) run ;;
+    test) run_tests ;;
+    *)
+        sed -n '2,6s/^# \{0,1\}//p' "$0"
+        exit 64
+        ;;
+esac

@@ -1,0 +1,33 @@
+// The experiments check: boot cannot pass while nobody looked, quick only lists it.
+#include <gtest/gtest.h>
+
+#include "checks/all.h"
+#include "tests/checks/healthy.h"
+
+namespace gpucheck {
+namespace {
+
+TEST(Experiments, IsUnknownUntilDone) {
+    Snapshot machine = healthy_h100_x8();
+    EXPECT_EQ(said(kExperimentsCheck, machine), "experiments.not_run host unknown");
+    machine.measurements.experiments = fact(false);
+    EXPECT_EQ(said(kExperimentsCheck, machine), "experiments.not_run host unknown");
+    machine.measurements.experiments = fact(true);
+    EXPECT_EQ(said(kExperimentsCheck, machine), "");
+    EXPECT_EQ(run_check(kExperimentsCheck, machine, Profile::boot).verdict, Verdict::pass);
+}
+
+TEST(Experiments, IsRequiredFromBoot) {
+    const Snapshot machine = healthy_h100_x8();
+    EXPECT_FALSE(run_check(kExperimentsCheck, machine, Profile::quick).required);
+    EXPECT_TRUE(run_check(kExperimentsCheck, machine, Profile::boot).required);
+}
+
+TEST(Experiments, NeedsAGpu) {
+    Snapshot machine = healthy_h100_x8();
+    machine.gpus.clear();
+    EXPECT_EQ(run_check(kExperimentsCheck, machine, Profile::boot).verdict, Verdict::not_applicable);
+}
+
+}  // namespace
+}  // namespace gpucheck
