@@ -80,12 +80,6 @@ std::string by_line(std::string_view content, Line line) {
     return result;
 }
 
-// `value` with its final newline and blanks kept apart.
-std::pair<std::string_view, std::string_view> value_and_end(std::string_view content) {
-    const std::string_view value = host::trim(content);
-    return {value, content.substr(value.size())};
-}
-
 bool is_secret_key(std::string_view key) {
     const std::string name = lower(key);
     constexpr std::array<std::string_view, 12> kParts{
@@ -203,7 +197,7 @@ std::optional<std::string> Redactor::file(std::string_view path, const std::stri
         return text(command_line(content), Vocabulary::people);
     if (content.find('\0') != std::string::npos && !is_known_binary(path)) return std::nullopt;
     if (path == "/etc/passwd" || path == "/etc/group") return account_lines(content, path == "/etc/group");
-    const auto [value, end] = value_and_end(content);
+    const std::string_view value = host::trim(content), end = std::string_view(content).substr(value.size());
     const auto whole = [&](const std::string& replacement) { return replacement + std::string(end); };
     if (sysfs && (name == "unique_id" || name == "xgmi_hive_id" || name == "xgmi_device_id")) {
         std::uint64_t id = 0;
