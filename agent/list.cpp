@@ -36,6 +36,11 @@ std::string memory_words(const Device& gpu) {
 
 std::string node_words(const Device& gpu) {
     std::string text;
+    constexpr std::size_t kMostNamed = 3;  // a GPU in eight partitions has eight
+    const auto usable = [](const DeviceNode& node) { return node.open_rw.is("ok"); };
+    if (gpu.nodes.size() > kMostNamed && std::all_of(gpu.nodes.begin(), gpu.nodes.end(), usable)) {
+        return std::to_string(gpu.nodes.size()) + " nodes, all open";
+    }
     for (const DeviceNode& node : gpu.nodes) {
         if (node.kind == NodeKind::card) continue;
         const std::string name = node.path.substr(node.path.rfind('/') + 1);

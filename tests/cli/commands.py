@@ -5,9 +5,11 @@ usage: commands.py GPUCHECK MACHINES
 """
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import xml.dom.minidom
 from pathlib import Path
 
@@ -25,6 +27,46 @@ def expect(name, ok, detail=""):
     print(("ok   " if ok else "FAIL ") + name + ("" if ok else f": {detail}"))
     if not ok:
         PROBLEMS.append(name)
+
+
+def stop_children(parent, most):
+    """Stops up to `most` children of the process as they appear: to the parent each looks like one that hangs in a read."""
+    stopped = set()
+    while parent.poll() is None:
+        try:
+            children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
+        except OSError:
+            break
+        for child in children:
+            if child not in stopped and len(stopped) < most:
+                try:
+                    os.kill(int(child), signal.SIGSTOP)
+                except ProcessLookupError:
+                    continue
+                stopped.add(child)
+    return parent.communicate()[0].decode()
+
+
+def hanging():
+    command = [GPUCHECK, "--machine", str(MACHINES / "mi300x-x8-cpx-63-nodes"), "--format", "json"]
+    told = []
+    for _ in range(20):  # the child may be done before it can be stopped
+        out = stop_children(subprocess.Popen(command + ["--budget", "5"], stdout=subprocess.PIPE, env=ENV), 1)
+        told = [f["code"] for f in json.loads(out)["findings"]] if out else []
+        if "host.read.hangs" in told:
+            break
+    expect("a read that hangs costs only itself", "host.read.hangs" in told and "run.out_of_time" not in told, told)
+    start = time.monotonic()
+    for _ in range(20):
+        out = stop_children(subprocess.Popen(command + ["--budget", "0.5"], stdout=subprocess.PIPE, env=ENV), 99)
+        told = [f["code"] for f in json.loads(out)["findings"]] if out else []
+        if "run.out_of_time" in told:
+            break
+        start = time.monotonic()
+    expect("when everything hangs the report comes in time, and is no pass",
+           "run.out_of_time" in told and json.loads(out)["verdict"] == "unknown" and time.monotonic() - start < 2.5, told)
+    told = [f["code"] for f in json.loads(run("--machine", MACHINES / "mi300x-x8-cpx-63-nodes", "--format", "json")[1])["findings"]]
+    expect("nothing hangs: nothing is said", "host.read.hangs" not in told and "run.out_of_time" not in told, told)
 
 
 def main():
@@ -82,6 +124,15 @@ def main():
         expect("capture: this machine", code == 0 and (live / "nodes.json").exists(), f"{code} {err}")
         here, there = json.loads(run("--format", "json")[1]), json.loads(run("--machine", live, "--format", "json")[1])
         expect("capture of this machine is judged like it", here["verdict"] == there["verdict"], f"{here['verdict']} {there['verdict']}")
+
+    promise = ("--machine", MACHINES / "mi300x-vf-healthy", "--provider", "digitalocean", "--instance-type", "gpu-mi300x1-192gb")
+    code, out, _ = run(*promise)
+    expect("instance type: what it promises is expected", code == 0 and "expect.conflict" not in out and "1 of 1" in out, out)
+    code, out, _ = run(*promise, "--expect", "gpu_count=2")
+    expect("instance type: a given expectation wins, the conflict is told", code == 1 and "expect.conflict" in out, out)
+    code, out, err = run("--machine", MACHINES / "mi300x-vf-healthy", "--instance-type", "gpu-mi300x1-192gb")
+    expect("instance type: needs a provider", code == 64 and "--provider" in err, err)
+    hanging()
 
     code, out, _ = run("list", "--machine", MACHINES / "mi300x-x8-healthy")
     expect("list: eight GPUs", code == 0 and out.count("0000:") >= 8, out)

@@ -25,35 +25,44 @@ def emitted(root):
     codes = {}
     for path in sorted(list((root / "checks").glob("*.cpp")) + list((root / "agent").glob("*.cpp"))):
         text = re.sub(r"//.*", "", path.read_text())
-        ids = set(re.findall(r'\.id\s*=\s*"([a-z0-9_.]+)"', text))
+        ids = set(re.findall(r'\.id\s*=\s*"([a-z0-9_.]+)"', text)) | set(re.findall(r'\bkId\b[^=;]*=\s*"([a-z0-9_.]+)"', text))
         for literal in re.findall(r'"([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)"', text):
-            if literal in ids or literal.endswith((".json", ".cpp", ".md", ".txt", ".so", ".log", ".conf", ".ko")):
+            if literal in ids or literal.startswith("kernel.numa") or literal.endswith((".json", ".cpp", ".md", ".txt", ".so", ".log", ".conf", ".ko")):
                 continue
             codes.setdefault(literal, path.name)
     return codes
 
 
+CODE = r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+"
+
+
 def tests_naming(root):
-    """code -> (fires somewhere, near-miss somewhere) from the bodies of C++ tests and from expected.json."""
+    """Codes that fire somewhere, and codes for which an exact assertion beside it expects something else.
+
+    A near-miss of a code is an assertion, in a test file that also makes the code fire, whose expected text does not hold the code: the
+    same check on an input that is one fact away.
+    """
     fires, spares = set(), set()
-    bodies = []
     for path in (root / "tests").rglob("*_test.cpp"):
-        bodies += re.split(r"\nTEST(?:_F|_P)?\(", path.read_text())[1:]
-    for body in bodies:
-        named = set(re.findall(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+", body))
+        text = path.read_text()
+        named = set(re.findall(CODE, text))
         fires |= named
-        if re.search(r',\s*""\s*\)|EXPECT_FALSE|IsEmpty|EXPECT_NE|SPARES|empty\(\)|HasSubstr|near', body):
-            spares |= named
+        exact = re.findall(r'EXPECT_EQ\(said\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\),\s*((?:"[^"]*"\s*)+)\)', text)
+        others = [set(re.findall(CODE, expected)) for expected in exact]
+        spares |= {code for code in named if any(code not in other for other in others)}
+        if re.search(r"EXPECT_NE\(|EXPECT_FALSE\(|empty\(\)", text):
+            spares |= {code for code in named if f'"{code}"' in text}
     for path in (root / "tests/machines").glob("*/expected.json"):
         for finding in json.loads(path.read_text())["findings"]:
             fires.add(finding["code"])
     for path in (root / "tests").rglob("cases.*"):
-        named = set(re.findall(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+", path.read_text()))
+        named = set(re.findall(CODE, path.read_text()))
         fires |= named
         spares |= named  # that table's own test demands both kinds of line for every row
-    for path in (root / "tests").rglob("*.py"):
-        if path.parent.name != "rules":
-            fires |= set(re.findall(r"[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+", path.read_text()))
+    for path in (root / "tests/cli").glob("*.py"):
+        text = path.read_text()
+        fires |= set(re.findall(CODE, text))
+        spares |= set(re.findall(r'"(' + CODE + r')" not in', text))
     return fires, spares
 
 
