@@ -15,9 +15,9 @@ namespace {
 constexpr std::string_view kNodes = "/sys/class/kfd/kfd/topology/nodes";
 constexpr std::size_t kMaxNodes = 1024;
 constexpr std::uint64_t kMaxBanks = 32;
-// Each link is a file of its own. Eight whole GPUs have 64; one MI300X host in CPX has 3,969 (63 nodes of 63
-// links), which cost more than everything else together and say nothing that the hive ids do not. So all
-// links are read or none.
+// Each link is a file of its own, some 6 us to read. Eight whole GPUs have 64; an MI300X host in CPX has
+// 3,969 (63 nodes of 63 links): 22 ms, ten times the rest of the topology, and nothing that the hive ids do
+// not say. So all links are read or none: some of them would be no count.
 constexpr std::uint64_t kMaxLinks = 256;
 constexpr std::uint64_t kHeapFrameBufferPublic = 1, kHeapFrameBufferPrivate = 2;
 constexpr std::uint64_t kLinkPcie = 2, kLinkXgmi = 11;

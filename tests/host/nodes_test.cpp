@@ -230,19 +230,25 @@ long elapsed_ms(std::chrono::steady_clock::time_point since) {
         .count();
 }
 
+// Killed children may need a turn on a busy machine; one that were not killed would stay for ever.
 bool no_children_left() {
-    return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD;
+    for (int i = 0; i < 500; ++i) {
+        const pid_t got = ::waitpid(-1, nullptr, WNOHANG);
+        if (got == -1) return errno == ECHILD;
+        if (got == 0) ::poll(nullptr, 0, 10);
+    }
+    return false;
 }
 
 TEST(NodeProbe, AnswersInOrder) {
-    const auto answers = probe_nodes({"a", "denied", "b"}, 5000, open_nothing);
+    const auto answers = probe_nodes({"a", "denied", "b"}, 20000, open_nothing);
     ASSERT_EQ(answers.size(), 3U);
     EXPECT_TRUE(answers[0].is("ok"));
     EXPECT_TRUE(answers[1].is("EACCES"));
     EXPECT_EQ(answers[1].source(), "denied");
     EXPECT_TRUE(answers[2].is("ok"));
     EXPECT_TRUE(no_children_left());
-    EXPECT_TRUE(probe_nodes({}, 5000, open_nothing).empty());
+    EXPECT_TRUE(probe_nodes({}, 20000, open_nothing).empty());
 }
 
 TEST(NodeProbe, AnOpenThatHangsCostsTheDeadlineOnce) {
@@ -254,20 +260,20 @@ TEST(NodeProbe, AnOpenThatHangsCostsTheDeadlineOnce) {
     }
     paths.push_back("healthy");
     const auto start = std::chrono::steady_clock::now();
-    const auto answers = probe_nodes(paths, 200, open_or_hang);
-    EXPECT_LT(elapsed_ms(start), 2000);
+    const auto answers = probe_nodes(paths, 1000, open_or_hang);
+    EXPECT_LT(elapsed_ms(start), 3900);  // four in a row would take longer
     for (int i = 0; i < 4; ++i)
-        EXPECT_EQ(answers[static_cast<std::size_t>(i)].why(), "open(2) did not return within 200 ms");
+        EXPECT_EQ(answers[static_cast<std::size_t>(i)].why(), "open(2) did not return within 1000 ms");
     EXPECT_TRUE(answers[4].is("ok"));
     EXPECT_TRUE(no_children_left());
 }
 
 TEST(NodeProbe, AChildThatDiesIsNoAnswer) {
     const auto start = std::chrono::steady_clock::now();
-    const auto answers = probe_nodes({"lives", "dies"}, 5000, die);
+    const auto answers = probe_nodes({"lives", "dies"}, 20000, die);
     EXPECT_TRUE(answers[0].is("ok"));
     EXPECT_EQ(answers[1].why(), "child ended without an answer");
-    EXPECT_LT(elapsed_ms(start), 4000);  // the end of the pipe, not the deadline, told
+    EXPECT_LT(elapsed_ms(start), 15000);  // the end of the pipe, not the deadline, told
     EXPECT_TRUE(no_children_left());
 }
 
@@ -293,7 +299,7 @@ TEST(NodeProbe, TheRealOpenerTellsErrnos) {
     TempMachine machine;
     machine.file("/plain", "x");
     const std::string plain = machine.at("/plain").string(), folder = machine.path().string();
-    const auto answers = probe_nodes({"/dev/null", plain, folder, "/nonexistent/node"});
+    const auto answers = probe_nodes({"/dev/null", plain, folder, "/nonexistent/node"}, 20000);
     EXPECT_TRUE(answers[0].is("ok"));
     EXPECT_TRUE(answers[1].is("ok"));
     EXPECT_TRUE(answers[2].is("EISDIR"));
@@ -302,7 +308,7 @@ TEST(NodeProbe, TheRealOpenerTellsErrnos) {
 
 TEST(NodeProbe, ManyNodesAtOnce) {
     const std::vector<std::string> paths(130, "node");
-    const auto answers = probe_nodes(paths, 10000, open_nothing);
+    const auto answers = probe_nodes(paths, 20000, open_nothing);
     for (const auto& answer : answers) EXPECT_TRUE(answer.is("ok")) << answer.why();
     EXPECT_TRUE(no_children_left());
 }
