@@ -16,5 +16,11 @@ TEST(ClockCheck, FiresOnAnUnsetClockOnly) {
     EXPECT_EQ(said(kClockCheck, machine), "clock.wrong host fail");
 }
 
+TEST(ClockCheck, ATimeThatWasNotRecordedIsUnknown) {
+    Snapshot machine = healthy_mi300x_vf();
+    machine.host.process.now = Missing{"process.json", "no \"now\""};
+    EXPECT_EQ(said(kClockCheck, machine), "clock.unread host unknown");
+}
+
 }  // namespace
 }  // namespace gpucheck
