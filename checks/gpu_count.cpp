@@ -135,6 +135,8 @@ std::optional<bool> listed(const Host& host, const Device& gpu) {
         if (!gpu.amd.kfd_nodes.empty()) return true;
         if (host.kfd.nodes_total.absent()) return false;
         if (!host.kfd.nodes_total.known() || !host.kfd.unreadable.empty()) return std::nullopt;
+        // A node that matches no address may be this GPU's.
+        if (!host.kfd.orphans.empty()) return std::nullopt;
         return false;
     }
     if (host.nvidia.proc_gpus.absent()) return false;

@@ -170,6 +170,7 @@ void read_pci_details(const Sysroot& root, PciBus& bus, PciFunction& function) {
     function.path = read_path(root, bus, function.bdf, asleep);
     function.numa_node = root.read_int(folder + "/numa_node");
     function.iommu_group = root.link_name(folder + "/iommu_group");
+    function.iommu_type = root.read_line(folder + "/iommu_group/type");
     function.local_cpulist = root.read_line(folder + "/local_cpulist");
     function.bars = bars_from(root.read(folder + "/resource"));
     function.enabled = read_enabled(root, folder);
