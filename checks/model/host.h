@@ -9,6 +9,7 @@
 #include "checks/model/device.h"
 #include "checks/model/fact.h"
 #include "checks/model/fields.h"
+#include "checks/model/log_event.h"
 
 namespace gpucheck {
 
@@ -179,6 +180,7 @@ struct Host {
     Fact<unsigned> pci_functions;        ///< how many functions the kernel lists
     std::vector<Bdf> nvswitches;         ///< class 0680 of vendor 10de
     std::vector<PciFunction> unreadable_functions;  ///< vendor or class could not be read, or reads all ones (device gone)
+    Fact<LogSummary> kernel_log;         ///< of this boot; its source tells where: /dev/kmsg, kernel.log
     Process process;
     bool operator==(const Host&) const = default;
 
@@ -211,7 +213,8 @@ struct Host {
             GPUCHECK_FIELD(Host, nodes),          GPUCHECK_FIELD(Host, libraries),
             GPUCHECK_FIELD(Host, groups),         GPUCHECK_FIELD(Host, rocm_version),
             GPUCHECK_FIELD(Host, pci_functions),  GPUCHECK_FIELD(Host, nvswitches),
-            GPUCHECK_FIELD(Host, unreadable_functions), GPUCHECK_FIELD(Host, process)};
+            GPUCHECK_FIELD(Host, unreadable_functions), GPUCHECK_FIELD(Host, kernel_log),
+            GPUCHECK_FIELD(Host, process)};
     }
 };
 
