@@ -1,9 +1,10 @@
-// Reads the embedded catalogue.json; see catalogue.h.
+// Reads the embedded catalogue.json and adds the rows of the event catalogue; see catalogue.h.
 #include "checks/specs/catalogue.h"
 
 #include <algorithm>
 
 #include "checks/json/json.h"
+#include "checks/specs/events.h"
 
 extern "C" const char gpucheck_catalogue_json_begin[];
 extern "C" const char gpucheck_catalogue_json_end[];
@@ -17,8 +18,9 @@ std::string text_at(const Json& row, const char* key) {
 }
 
 std::vector<CatalogueRow> load() {
-    const std::string_view text(gpucheck_catalogue_json_begin,
-                                static_cast<std::size_t>(gpucheck_catalogue_json_end - gpucheck_catalogue_json_begin));
+    const std::string_view text(
+        gpucheck_catalogue_json_begin,
+        static_cast<std::size_t>(gpucheck_catalogue_json_end - gpucheck_catalogue_json_begin));
     auto parsed = parse_json(text);
     std::vector<CatalogueRow> rows;
     const Json* document = std::get_if<Json>(&parsed);
@@ -28,13 +30,15 @@ std::vector<CatalogueRow> load() {
         const auto scope = scope_from(text_at(entry, "scope"));
         const auto action = action_from(text_at(entry, "action"));
         if (!severity || !scope || !action) continue;
-        CatalogueRow row{text_at(entry, "code"), text_at(entry, "title"), *severity, *scope, *action,
+        CatalogueRow row{text_at(entry, "code"),  text_at(entry, "title"),  *severity, *scope, *action,
                          text_at(entry, "cause"), text_at(entry, "remedy"), {}};
         for (const Json& reference : entry.value("references", Json::array())) {
             if (reference.is_string()) row.references.push_back(reference.get<std::string>());
         }
         rows.push_back(std::move(row));
     }
+    // What kernel-log lines mean is written once, beside the rules that find them.
+    for (const EventRow& event : event_book().rows) rows.push_back(event.catalogue);
     std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.code < b.code; });
     return rows;
 }
@@ -48,8 +52,9 @@ const std::vector<CatalogueRow>& catalogue() {
 
 const CatalogueRow* catalogue_row(std::string_view code) {
     const std::vector<CatalogueRow>& rows = catalogue();
-    const auto found = std::lower_bound(rows.begin(), rows.end(), code,
-                                        [](const CatalogueRow& row, std::string_view wanted) { return row.code < wanted; });
+    const auto found =
+        std::lower_bound(rows.begin(), rows.end(), code,
+                         [](const CatalogueRow& row, std::string_view wanted) { return row.code < wanted; });
     return found != rows.end() && found->code == code ? &*found : nullptr;
 }
 

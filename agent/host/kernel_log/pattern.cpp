@@ -1,0 +1,267 @@
+// Compiles and matches the patterns of events.json; see pattern.h.
+#include "agent/host/kernel_log/pattern.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+namespace gpucheck::host {
+namespace {
+
+char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+bool is_hex(char c) {
+    return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f');
+}
+bool is_word(char c) {
+    return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z') || c == '_' || c == '-' || c == '.';
+}
+bool is_alnum(char c) {
+    return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z');
+}
+
+constexpr std::size_t kMaxPairs = 12;
+
+}  // namespace
+
+std::uint16_t LineFilter::pair_of(char a, char b) {
+    const auto x = static_cast<unsigned>(static_cast<unsigned char>(lower(a)));
+    const auto y = static_cast<unsigned>(static_cast<unsigned char>(lower(b)));
+    return static_cast<std::uint16_t>((x * 37U + y * 101U + (x << 5U)) & 4095U);
+}
+
+void LineFilter::set(std::string_view line) {
+    bits_.reset();
+    for (std::size_t i = 0; i + 1 < line.size(); ++i) bits_.set(pair_of(line[i], line[i + 1]));
+}
+
+std::optional<Pattern::Piece> Pattern::capture_of(std::string_view inside) {
+    const std::size_t test = inside.find_first_of("=!<>");
+    const std::string_view name = inside.substr(0, test);
+    Piece piece;
+    if (name == "n")
+        piece.kind = Kind::number;
+    else if (name == "hex")
+        piece.kind = Kind::hex;
+    else if (name == "bdf")
+        piece.kind = Kind::bdf;
+    else if (name == "word")
+        piece.kind = Kind::word;
+    else if (name == "unit")
+        piece.kind = Kind::unit;
+    else if (name == "*")
+        piece.kind = Kind::any;
+    else
+        return std::nullopt;
+    if (test == std::string_view::npos) return piece;
+    std::string_view rest = inside.substr(test);
+    if (rest.starts_with("!=")) {
+        piece.test = Test::unequal;
+        rest.remove_prefix(2);
+    } else {
+        piece.test = rest[0] == '=' ? Test::equal : rest[0] == '>' ? Test::greater : Test::less;
+        rest.remove_prefix(1);
+    }
+    const auto parsed = std::from_chars(rest.data(), rest.data() + rest.size(), piece.operand);
+    if (parsed.ec != std::errc{} || parsed.ptr != rest.data() + rest.size()) return std::nullopt;
+    return piece;
+}
+
+std::optional<Pattern> Pattern::compile(std::string_view text, bool ignore_case) {
+    Pattern pattern;
+    pattern.ignore_case_ = ignore_case;
+    while (!text.empty()) {
+        const std::size_t open = text.find('{');
+        if (open != 0) {
+            const std::string_view literal = text.substr(0, open);
+            pattern.pieces_.push_back({Kind::literal, Test::none, 0, std::string(literal)});
+            text.remove_prefix(literal.size());
+            continue;
+        }
+        const std::size_t close = text.find('}');
+        if (close == std::string_view::npos) return std::nullopt;
+        std::optional<Piece> piece = capture_of(text.substr(1, close - 1));
+        if (!piece) return std::nullopt;
+        pattern.pieces_.push_back(std::move(*piece));
+        text.remove_prefix(close + 1);
+    }
+    if (pattern.pieces_.empty() || pattern.pieces_.front().kind == Kind::any) return std::nullopt;
+    for (std::size_t i = 0; i < pattern.pieces_.size(); ++i) {
+        const bool last = i + 1 == pattern.pieces_.size();
+        if (pattern.pieces_[i].kind == Kind::any && (last || pattern.pieces_[i + 1].kind != Kind::literal))
+            return std::nullopt;
+    }
+    // Pairs from all literals, spread evenly when there are more than are worth testing.
+    for (const Piece& piece : pattern.pieces_) {
+        for (std::size_t i = 0; i + 1 < piece.text.size(); ++i) {
+            pattern.pairs_.push_back(LineFilter::pair_of(piece.text[i], piece.text[i + 1]));
+        }
+    }
+    if (pattern.pairs_.size() > kMaxPairs) {
+        std::vector<std::uint16_t> some;
+        for (std::size_t i = 0; i < kMaxPairs; ++i)
+            some.push_back(pattern.pairs_[i * pattern.pairs_.size() / kMaxPairs]);
+        pattern.pairs_ = std::move(some);
+    }
+    return pattern;
+}
+
+bool Pattern::equal(std::string_view a, std::string_view b) const {
+    if (!ignore_case_) return a == b;
+    return a.size() == b.size() &&
+           std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::size_t Pattern::find(std::string_view line, const std::string& text, std::size_t from) const {
+    if (from > line.size() || line.size() - from < text.size()) return std::string_view::npos;
+    if (!ignore_case_) {
+        const void* found = ::memmem(line.data() + from, line.size() - from, text.data(), text.size());
+        return found == nullptr ? std::string_view::npos
+                                : static_cast<std::size_t>(static_cast<const char*>(found) - line.data());
+    }
+    for (std::size_t i = from; i + text.size() <= line.size(); ++i) {
+        if (equal(line.substr(i, text.size()), text)) return i;
+    }
+    return std::string_view::npos;
+}
+
+bool Pattern::holds(const Piece& piece, std::int64_t value) {
+    switch (piece.test) {
+        case Test::none:
+            return true;
+        case Test::equal:
+            return value == piece.operand;
+        case Test::unequal:
+            return value != piece.operand;
+        case Test::greater:
+            return value > piece.operand;
+        case Test::less:
+            return value < piece.operand;
+    }
+    return false;
+}
+
+bool Pattern::piece(const Piece& piece, std::string_view line, std::size_t& at, Captures& captures) const {
+    std::string_view rest = line.substr(at);
+    std::size_t length = 0;
+    switch (piece.kind) {
+        case Kind::literal:
+            if (rest.size() < piece.text.size() || !equal(rest.substr(0, piece.text.size()), piece.text))
+                return false;
+            at += piece.text.size();
+            return true;
+        case Kind::number: {
+            if (!rest.empty() && rest[0] == '-') ++length;
+            while (length < rest.size() && is_digit(rest[length])) ++length;
+            std::int64_t value = 0;
+            const auto parsed = std::from_chars(rest.data(), rest.data() + length, value);
+            if (parsed.ec != std::errc{} || !holds(piece, value)) return false;
+            if (!captures.number) captures.number = value;
+            break;
+        }
+        case Kind::hex: {
+            const std::size_t skip = rest.starts_with("0x") || rest.starts_with("0X") ? 2 : 0;
+            length = skip;
+            while (length < rest.size() && is_hex(rest[length])) ++length;
+            std::uint64_t value = 0;
+            const auto parsed = std::from_chars(rest.data() + skip, rest.data() + length, value, 16);
+            if (parsed.ec != std::errc{}) return false;
+            if (piece.test != Test::none &&
+                !holds(piece, value > 0x7fffffff ? 0x7fffffff : static_cast<std::int64_t>(value))) {
+                return false;
+            }
+            if (!captures.hex) captures.hex = value;
+            break;
+        }
+        case Kind::bdf: {
+            const std::size_t skip = rest.starts_with("PCI:") ? 4 : 0;
+            length = skip;
+            while (length < rest.size() &&
+                   (is_hex(rest[length]) || rest[length] == ':' || rest[length] == '.'))
+                ++length;
+            while (length > skip && (rest[length - 1] == ':' || rest[length - 1] == '.')) --length;
+            const std::optional<Bdf> bdf = Bdf::parse(rest.substr(skip, length - skip));
+            if (!bdf) return false;
+            if (!captures.bdf) captures.bdf = bdf;
+            break;
+        }
+        case Kind::word:
+        case Kind::unit:
+            while (length < rest.size() && is_word(rest[length])) ++length;
+            if (length == 0) return false;
+            if (piece.kind == Kind::unit) captures.unit = rest.substr(0, length);
+            break;
+        case Kind::any:
+            return false;
+    }
+    at += length;
+    return true;
+}
+
+Pattern::Outcome Pattern::at(std::string_view line, std::size_t begin, Captures& captures) const {
+    // Start of the current run of pieces after the last {*}, and where in the line that run may begin.
+    std::size_t run = 0, from = begin, at = begin;
+    bool floating = false;
+    Captures found;
+    for (std::size_t i = 0; i < pieces_.size();) {
+        if (pieces_[i].kind == Kind::any) {
+            run = i + 1;
+            floating = true;
+            from = find(line, pieces_[run].text, at);
+            if (from == std::string_view::npos) return Outcome::never;
+            at = from;
+            i = run;
+            continue;
+        }
+        if (piece(pieces_[i], line, at, found)) {
+            ++i;
+            continue;
+        }
+        if (!floating) return Outcome::no;
+        from = find(line, pieces_[run].text, from + 1);
+        if (from == std::string_view::npos) return Outcome::never;
+        at = from;
+        i = run;
+    }
+    captures = found;
+    return Outcome::yes;
+}
+
+bool Pattern::matches(std::string_view line, Captures& captures) const {
+    const Piece& first = pieces_.front();
+    if (first.kind == Kind::literal) {
+        for (std::size_t i = find(line, first.text, 0); i != std::string_view::npos;
+             i = find(line, first.text, i + 1)) {
+            const Outcome outcome = at(line, i, captures);
+            if (outcome != Outcome::no) return outcome == Outcome::yes;
+        }
+        return false;
+    }
+    for (std::size_t i = 0; i < line.size(); ++i) {  // a capture in front begins at the start of a word
+        const char before = i == 0 ? ' ' : line[i - 1];
+        if (is_alnum(before) || before == '.' || before == ':' || !(is_alnum(line[i]) || line[i] == '-'))
+            continue;
+        const Outcome outcome = at(line, i, captures);
+        if (outcome != Outcome::no) return outcome == Outcome::yes;
+    }
+    return false;
+}
+
+std::string_view Pattern::longest_literal() const {
+    std::string_view longest;
+    for (const Piece& piece : pieces_) {
+        if (piece.text.size() > longest.size()) longest = piece.text;
+    }
+    return longest;
+}
+
+bool Pattern::names_device() const {
+    return std::any_of(pieces_.begin(), pieces_.end(),
+                       [](const Piece& piece) { return piece.kind == Kind::bdf; });
+}
+
+}  // namespace gpucheck::host
