@@ -62,7 +62,7 @@ Json json_of(const LogEvent& event) {
     entry["evidence"] = event.evidence;
     entry["title"] = title_of(event);
     entry["remedy"] = remedy_of(event);
-    entry["line"] = event.first_line;
+    entry["line"] = event.line;
     if (!event.device.empty()) entry["device"] = event.device;
     if (!event.also.empty()) entry["also"] = event.also;
     if (!event.note.empty()) entry["note"] = event.note;
@@ -137,7 +137,7 @@ void print_table(const LogSummary& summary, bool colour, std::ostream& out) {
             out << (i == 0 ? "; with " : ", ") << event.also[i];
         if (!event.note.empty()) out << ". " << host::printable(event.note);
         out << "\n  to do: " << name_of(event.action) << " (" << name_of(event.scope)
-            << "): " << remedy_of(event) << "\n  line " << event.first_line << ": "
+            << "): " << remedy_of(event) << "\n  line " << event.line << ": "
             << host::printable(event.evidence) << '\n';
     }
 }

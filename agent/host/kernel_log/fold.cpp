@@ -49,7 +49,8 @@ void see_rate(Record& record, const Stamp& stamp, unsigned per_minute) {
     record.recent.erase(record.recent.begin());
 }
 
-void set_evidence(Record& record, std::string_view evidence) {
+void set_evidence(Record& record, std::string_view evidence, std::uint64_t line) {
+    record.evidence_line = line;
     record.evidence.assign(evidence.substr(0, Folder::kMostEvidence));
 }
 
@@ -67,7 +68,7 @@ void repeat(Record& record, const Sighting& sighting, const Place& place, std::s
             ++record.bursts;
             close_burst(record);
         }
-        if (record.reports++ == 0) set_evidence(record, evidence);
+        if (record.reports++ == 0) set_evidence(record, evidence, place.line);
         see_unit(record, sighting.unit);
         see_rate(record, place.stamp, row.rate_per_minute);
         if (sighting.actor != 0) {
@@ -78,7 +79,7 @@ void repeat(Record& record, const Sighting& sighting, const Place& place, std::s
     }
     const bool last_wins = row.xid == 154;
     if (sighting.verdict > record.verdict || last_wins) {
-        if (sighting.verdict != record.verdict || last_wins) set_evidence(record, evidence);
+        if (sighting.verdict != record.verdict || last_wins) set_evidence(record, evidence, place.line);
         record.verdict = sighting.verdict;
         record.scope = sighting.scope;
         record.action = sighting.action;
@@ -119,7 +120,7 @@ Record first_of(const Sighting& sighting, const Place& place, std::string_view e
     record.state_was_bad = sighting.verdict == Verdict::fail;
     see_unit(record, sighting.unit);
     see_rate(record, place.stamp, rules.row(record.row).rate_per_minute);
-    set_evidence(record, evidence);
+    set_evidence(record, evidence, place.line);
     return record;
 }
 
@@ -145,6 +146,7 @@ void combine(Record& into, Record&& from) {
     if (from.last.line > into.last.line) into.last = from.last;
     if (from.verdict > into.verdict || (into.reports == from.reports && from.reports > 0)) {
         into.evidence = std::move(from.evidence);
+        into.evidence_line = from.evidence_line;
         into.verdict = std::max(into.verdict, from.verdict);
         into.action = from.action;
         into.scope = from.scope;
@@ -281,7 +283,7 @@ std::vector<LogEvent> Folder::finish(const Recogniser& machine, std::uint32_t bo
         event.count = record.count();
         event.first = record.first.stamp.text();
         event.last = record.last.stamp.text();
-        event.first_line = record.first.line;
+        event.line = record.evidence_line;
         event.evidence = std::move(record.evidence);
         event.device = std::move(record.device);
         event.note = std::move(record.note);

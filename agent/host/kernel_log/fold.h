@@ -36,6 +36,7 @@ struct Record {
     std::uint16_t detail_pattern = 0;
     Place first, last;
     std::string evidence, device, state;
+    std::uint64_t evidence_line = 0;
     std::string note;
     std::vector<std::uint16_t> also;  ///< rows absorbed by this one
     unsigned bursts = 1;              ///< groups of reports more than three minutes apart

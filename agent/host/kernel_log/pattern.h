@@ -4,7 +4,7 @@
 //   {n}      a decimal number, maybe negative; {n>0} {n<6} {n=-2} {n!=0} test it
 //   {hex}    hexadecimal digits after an optional 0x; {hex>0} tests it
 //   {bdf}    a PCI address in any spelling the drivers use, "PCI:" in front allowed
-//   {word}   letters, digits and _ - . ; {unit} the same, kept as the part that failed
+//   {word}   letters, digits and _ - . ; {unit} the same and colons, kept as the part that failed
 //   {*}      anything, as little as possible; must be followed by literal text
 #pragma once
 

@@ -8,21 +8,16 @@ namespace gpucheck::host {
 namespace {
 
 constexpr std::size_t kNone = Prefilter::kNone;
-// Only the time of the last line is wanted; it stands at the front (JSON: anywhere, so a little more is
-// kept).
+// Only the time of the first and last line is wanted; it stands at the front (JSON: anywhere, so more is kept).
 constexpr std::size_t kKeptOfLast = 2048;
+// How many lines without a time are tried for it: headers, continuation lines.
+constexpr std::size_t kUntimed = 16;
 // printk stamps of several processors may run back a little within one boot.
 constexpr std::int64_t kBackwardsUs = 2000000;
 
 std::size_t newline_at(std::string_view text, std::size_t from) {
     const void* found = std::memchr(text.data() + from, '\n', text.size() - from);
     return found == nullptr ? kNone : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
-}
-
-std::string_view blanks_cut(std::string_view text) {
-    while (!text.empty() && (text.back() == '\r' || text.back() == ' ' || text.back() == '\t'))
-        text.remove_suffix(1);
-    return text;
 }
 
 }  // namespace
@@ -119,26 +114,26 @@ void LogScanner::candidates(std::string_view region) {
     }
 }
 
-// Whether there is a line of text at all, and the times of the first and the last.
+// Whether there is a line of text at all, and the times of the first and the last that print one.
 void LogScanner::account(std::string_view region) {
-    for (std::size_t begin = 0; !text_seen_ && begin < region.size();) {
+    for (std::size_t begin = 0; begin < region.size() && (!text_seen_ || (!first_.known() && untimed_ < kUntimed));) {
         const std::size_t end = newline_at(region, begin);
         const std::string_view raw = region.substr(begin, std::min(end - begin, kKeptOfLast));
         if (looks_like_text(raw)) {
             text_seen_ = true;
+            ++untimed_;
             first_ = parse_line(raw, scratch_).stamp;
         }
         begin = end + 1;
     }
-    for (std::size_t end = region.size(); end > 0;) {
+    std::size_t tries = kUntimed;
+    for (std::size_t end = region.size(); end > 0 && tries > 0; --tries) {
         const void* before = end < 2 ? nullptr : ::memrchr(region.data(), '\n', end - 1);
         const std::size_t begin =
-            before == nullptr
-                ? 0
-                : static_cast<std::size_t>(static_cast<const char*>(before) - region.data()) + 1;
-        const std::string_view raw = blanks_cut(region.substr(begin, std::min(end - 1 - begin, kKeptOfLast)));
-        if (!raw.empty() && raw.front() != ' ') {
-            last_text_.assign(raw);
+            before == nullptr ? 0 : static_cast<std::size_t>(static_cast<const char*>(before) - region.data()) + 1;
+        const Stamp stamp = parse_line(region.substr(begin, std::min(end - 1 - begin, kKeptOfLast)), scratch_).stamp;
+        if (stamp.known()) {
+            last_ = stamp;
             return;
         }
         end = begin;
@@ -209,7 +204,7 @@ LogSummary LogScanner::finish(std::string incomplete) {
     LogSummary summary;
     summary.lines = text_seen_ ? line_ - lines_before_boot_ : 0;
     summary.first = first_.text();
-    summary.last = last_text_.empty() ? std::string() : parse_line(last_text_, scratch_).stamp.text();
+    summary.last = last_.text();
     summary.lost = lost_;
     summary.incomplete = std::move(incomplete);
     summary.events = folder_.finish(recogniser_, boot_, summary.overflow);

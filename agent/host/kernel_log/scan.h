@@ -59,8 +59,8 @@ class LogScanner {
     std::uint64_t boot_id_ = 0;
     std::int64_t newest_mono_us_ = Stamp::kNone;
     bool text_seen_ = false;
-    Stamp first_;
-    std::string last_text_;  ///< the newest line that is not blank
+    std::size_t untimed_ = 0;  ///< lines tried in vain for the first time
+    Stamp first_, last_;
 };
 
 }  // namespace gpucheck::host
