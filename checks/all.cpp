@@ -6,6 +6,7 @@ namespace gpucheck {
 const std::vector<Check>& all_checks() {
     static const std::vector<Check> checks{
         kClockCheck,
+        kKernelLogCheck,
     };
     return checks;
 }

@@ -6,5 +6,6 @@
 namespace gpucheck {
 
 extern const Check kClockCheck;
+extern const Check kKernelLogCheck;
 
 }  // namespace gpucheck

@@ -1,4 +1,5 @@
-// The event catalogue, row by row: each code fires on its line and keeps quiet on the line that looks like it, in every container.
+// The event catalogue, row by row: each code fires on its line and keeps quiet on the line that looks like
+// it, in every container.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,8 +31,8 @@ const std::vector<Case>& cases() {
         const auto parsed = parse_json(text.str());
         std::vector<Case> list;
         for (const Json& entry : std::get<Json>(parsed).at("cases")) {
-            list.push_back({entry.at("code"), entry.at("verdict"), entry.at("bdf"), entry.at("fires"), entry.at("near_miss"),
-                            entry.value("raw", false)});
+            list.push_back({entry.at("code"), entry.at("verdict"), entry.at("bdf"), entry.at("fires"),
+                            entry.at("near_miss"), entry.value("raw", false)});
         }
         return list;
     }();
@@ -47,14 +48,16 @@ LogSummary scan(const std::string& log) {
 std::string codes(const LogSummary& summary) {
     std::string out;
     for (const LogEvent& event : summary.events) {
-        out += event.code + " " + event.bdf + " " + std::string(name_of(event.verdict)) + " x" + std::to_string(event.count) + "\n";
+        out += event.code + " " + event.bdf + " " + std::string(name_of(event.verdict)) + " x" +
+               std::to_string(event.count) + "\n";
     }
     return out;
 }
 
 TEST(Catalogue, CompilesWhole) {
     EXPECT_EQ(Rules::get().rejected, 0U);
-    for (const std::string& anchor : Rules::get().anchors) EXPECT_GE(anchor.size(), Prefilter::kWindow) << anchor;
+    for (const std::string& anchor : Rules::get().anchors)
+        EXPECT_GE(anchor.size(), Prefilter::kWindow) << anchor;
 }
 
 TEST(Catalogue, EveryRowHasACaseAndEveryCaseARow) {
@@ -94,9 +97,9 @@ TEST(Catalogue, FiresOnceInEveryContainer) {
             if (timed && !one.raw) {
                 EXPECT_FALSE(event.first.empty()) << one.code << " in " << container;
             }
-            EXPECT_LE(verdict_from(one.verdict).value(), event_row(one.code)->catalogue.severity == Verdict::pass
-                                                             ? Verdict::unknown
-                                                             : Verdict::fail);
+            EXPECT_LE(
+                verdict_from(one.verdict).value(),
+                event_row(one.code)->catalogue.severity == Verdict::pass ? Verdict::unknown : Verdict::fail);
         }
     }
 }
@@ -106,7 +109,8 @@ TEST(Catalogue, KeepsQuietOnNearMisses) {
         for (const std::string& container : containers()) {
             if (one.raw && container != "dmesg-t" && container != "dmesg") continue;
             const LogSummary summary = scan(wrap(container, one.near_miss));
-            EXPECT_LE(summary.verdict(), Verdict::pass) << one.code << " in " << container << "\n" << codes(summary);
+            EXPECT_LE(summary.verdict(), Verdict::pass) << one.code << " in " << container << "\n"
+                                                        << codes(summary);
             for (const LogEvent& event : summary.events) EXPECT_NE(event.code, one.code) << container;
         }
     }
@@ -129,9 +133,11 @@ TEST(Catalogue, QuotedByAProgramIsNoEvent) {
     for (const Case& one : cases()) {
         if (one.raw) continue;
         for (const std::string& line : one.fires) {
-            const std::string quoted = "Jan 14 06:20:11 node7 gpu-watch[4711]: seen: " + line + "\n<30>[  12.000001] systemd[1]: unit says " + line +
-                                       "\n<12>[  13.000001] " + line + "\n[  14.000001] audit: type=1300 cmd=\"" + line +
-                                       "\"\n{\"_TRANSPORT\":\"stdout\",\"SYSLOG_IDENTIFIER\":\"python3\",\"MESSAGE\":\"x\"}\n";
+            const std::string quoted =
+                "Jan 14 06:20:11 node7 gpu-watch[4711]: seen: " + line +
+                "\n<30>[  12.000001] systemd[1]: unit says " + line + "\n<12>[  13.000001] " + line +
+                "\n[  14.000001] audit: type=1300 cmd=\"" + line +
+                "\"\n{\"_TRANSPORT\":\"stdout\",\"SYSLOG_IDENTIFIER\":\"python3\",\"MESSAGE\":\"x\"}\n";
             const LogSummary summary = scan(quoted);
             EXPECT_EQ(summary.verdict(), Verdict::pass) << one.code << "\n" << codes(summary);
             EXPECT_EQ(summary.lines, 5U);

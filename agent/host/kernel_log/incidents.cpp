@@ -59,7 +59,8 @@ void absorb(Record& lead, Record& other) {
     if (other.row != lead.row) lead.also.push_back(other.row);
     lead.also.insert(lead.also.end(), other.also.begin(), other.also.end());
     // What could not be told from one line is told by the lead.
-    if (!other.hint && other.verdict != Verdict::unknown) lead.verdict = std::max(lead.verdict, other.verdict);
+    if (!other.hint && other.verdict != Verdict::unknown)
+        lead.verdict = std::max(lead.verdict, other.verdict);
     other.gone = true;
 }
 

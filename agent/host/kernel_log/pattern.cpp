@@ -191,7 +191,9 @@ bool Pattern::piece(const Piece& piece, std::string_view line, std::size_t& at, 
         }
         case Kind::word:
         case Kind::unit:
-            while (length < rest.size() && (is_word(rest[length]) || (piece.kind == Kind::unit && rest[length] == ':'))) ++length;
+            while (length < rest.size() &&
+                   (is_word(rest[length]) || (piece.kind == Kind::unit && rest[length] == ':')))
+                ++length;
             if (length == 0) return false;
             if (piece.kind == Kind::unit) captures.unit = rest.substr(0, length);
             break;

@@ -8,7 +8,8 @@ namespace gpucheck::host {
 namespace {
 
 constexpr std::size_t kNone = Prefilter::kNone;
-// Only the time of the first and last line is wanted; it stands at the front (JSON: anywhere, so more is kept).
+// Only the time of the first and last line is wanted; it stands at the front (JSON: anywhere, so more is
+// kept).
 constexpr std::size_t kKeptOfLast = 2048;
 // How many lines without a time are tried for it: headers, continuation lines.
 constexpr std::size_t kUntimed = 16;
@@ -116,7 +117,8 @@ void LogScanner::candidates(std::string_view region) {
 
 // Whether there is a line of text at all, and the times of the first and the last that print one.
 void LogScanner::account(std::string_view region) {
-    for (std::size_t begin = 0; begin < region.size() && (!text_seen_ || (!first_.known() && untimed_ < kUntimed));) {
+    for (std::size_t begin = 0;
+         begin < region.size() && (!text_seen_ || (!first_.known() && untimed_ < kUntimed));) {
         const std::size_t end = newline_at(region, begin);
         const std::string_view raw = region.substr(begin, std::min(end - begin, kKeptOfLast));
         if (looks_like_text(raw)) {
@@ -130,8 +132,11 @@ void LogScanner::account(std::string_view region) {
     for (std::size_t end = region.size(); end > 0 && tries > 0; --tries) {
         const void* before = end < 2 ? nullptr : ::memrchr(region.data(), '\n', end - 1);
         const std::size_t begin =
-            before == nullptr ? 0 : static_cast<std::size_t>(static_cast<const char*>(before) - region.data()) + 1;
-        const Stamp stamp = parse_line(region.substr(begin, std::min(end - 1 - begin, kKeptOfLast)), scratch_).stamp;
+            before == nullptr
+                ? 0
+                : static_cast<std::size_t>(static_cast<const char*>(before) - region.data()) + 1;
+        const Stamp stamp =
+            parse_line(region.substr(begin, std::min(end - 1 - begin, kKeptOfLast)), scratch_).stamp;
         if (stamp.known()) {
             last_ = stamp;
             return;
