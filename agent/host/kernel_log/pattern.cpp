@@ -253,6 +253,11 @@ bool Pattern::matches(std::string_view line, Captures& captures) const {
     return false;
 }
 
+bool Pattern::says(std::string_view text) const {
+    return std::any_of(pieces_.begin(), pieces_.end(),
+                       [&](const Piece& piece) { return piece.text.find(text) != std::string::npos; });
+}
+
 std::string_view Pattern::longest_literal() const {
     std::string_view longest;
     for (const Piece& piece : pieces_) {

@@ -52,6 +52,8 @@ class Pattern {
     bool may_match(const LineFilter& filter) const { return filter.may_hold(pairs_); }
     /// Looks for the pattern anywhere in `line`.
     bool matches(std::string_view line, Captures& captures) const;
+    /// Does one of its literal texts hold `text`?
+    bool says(std::string_view text) const;
     /// Its longest literal text.
     std::string_view longest_literal() const;
     bool names_device() const;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +40,15 @@ class Prefilter {
     /// Offset of a text whose window stands at `at`, trying the buckets in `mask`; kNone when none does.
     std::size_t confirm(std::string_view data, std::size_t at, unsigned mask, std::size_t from) const;
 
+    /// Hash of the four bytes at `at`.
+    static std::size_t hash_of(const char* at) {
+        std::uint32_t word = 0;
+        std::memcpy(&word, at, sizeof word);
+        return (word * 0x9e3779b1U) >> 20U;
+    }
+
     std::array<std::vector<Text>, kBuckets> buckets;
+    std::bitset<4096> windows;                                           ///< hashes of all windows
     std::array<std::array<std::uint8_t, 256>, kWindow> exact{};  ///< [position][byte] -> buckets
     std::array<std::array<std::uint8_t, 16>, kWindow> low{},
         high{};  ///< the same by nibbles, for the shuffle

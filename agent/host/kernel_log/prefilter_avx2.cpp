@@ -37,6 +37,7 @@ __attribute__((target("avx2"))) std::size_t find_avx2(const Prefilter& filter, s
             ~static_cast<unsigned>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(hit, _mm256_setzero_si256())));
         for (; places != 0; places &= places - 1) {
             const auto place = static_cast<std::size_t>(__builtin_ctz(places));
+            if (!filter.windows[Prefilter::hash_of(data.data() + at + place)]) continue;
             const std::size_t found = filter.confirm(data, at + place, masks[place], from);
             if (found != Prefilter::kNone) return found;
         }
@@ -47,7 +48,7 @@ __attribute__((target("avx2"))) std::size_t find_avx2(const Prefilter& filter, s
     for (; at + Prefilter::kWindow <= data.size(); ++at) {
         const unsigned mask = filter.exact[0][bytes[at]] & filter.exact[1][bytes[at + 1]] &
                               filter.exact[2][bytes[at + 2]] & filter.exact[3][bytes[at + 3]];
-        if (mask == 0) continue;
+        if (mask == 0 || !filter.windows[Prefilter::hash_of(data.data() + at)]) continue;
         const std::size_t found = filter.confirm(data, at, mask, from);
         if (found != Prefilter::kNone) return found;
     }

@@ -29,12 +29,9 @@ std::uint16_t Rules::row_of(std::string_view code) const {
 // A rule whose literal text holds no anchor brings its own: no rule can be missed because the list of anchors
 // is short.
 void Rules::anchor(const Pattern& pattern, std::string_view require) {
-    const auto covers = [](std::string_view text, const std::string& anchor) {
-        return text.find(anchor) != std::string_view::npos;
-    };
     const std::string_view literal = pattern.longest_literal();
     for (const std::string& known : anchors) {
-        if (covers(literal, known) || covers(require, known)) return;
+        if (pattern.says(known) || require.find(known) != std::string_view::npos) return;
     }
     constexpr std::size_t kLongEnough = 20;
     const std::string_view own = literal.size() > kLongEnough ? literal.substr(0, kLongEnough) : literal;
