@@ -24,19 +24,59 @@ bool is_alnum(char c) {
     return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z');
 }
 
-constexpr std::size_t kMaxPairs = 12;
+constexpr std::size_t kMaxPairs = 24;
+constexpr std::size_t kLongestWord = 64;
+
+}  // namespace
+
+namespace {
+
+// Two tables whose sum is the hash of a pair; upper and lower case are one.
+struct PairTables {
+    std::array<std::uint16_t, 256> first{}, second{};
+};
+constexpr PairTables make_pair_tables() {
+    PairTables tables;
+    for (unsigned byte = 0; byte < 256; ++byte) {
+        const unsigned folded = byte >= 'A' && byte <= 'Z' ? byte + ('a' - 'A') : byte;
+        tables.first.at(byte) = static_cast<std::uint16_t>((folded * 0x9e5U) & 2047U);
+        tables.second.at(byte) = static_cast<std::uint16_t>((folded * 0xc2bU + 77U) & 2047U);
+    }
+    return tables;
+}
+constexpr PairTables kPairs = make_pair_tables();
+
+// Pairs of letters fill every line; punctuation, capitals and digits in a pattern tell more.
+std::size_t rarest_byte(std::string_view text) {
+    const auto common = [](char c) {
+        if (std::strchr(" etaoinsrd", c) != nullptr) return 3;
+        return c >= 'a' && c <= 'z' ? 2 : is_digit(c) || c == ':' || c == '.' ? 2 : 1;
+    };
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < text.size(); ++i) {
+        if (common(text[i]) < common(text[best])) best = i;
+    }
+    return best;
+}
+
+unsigned pair_commonness(char a, char b) {
+    const auto of = [](char c) { return c >= 'a' && c <= 'z' ? 2U : c == ' ' ? 2U : 1U; };
+    return of(a) + of(b);
+}
 
 }  // namespace
 
 std::uint16_t LineFilter::pair_of(char a, char b) {
-    const auto x = static_cast<unsigned>(static_cast<unsigned char>(lower(a)));
-    const auto y = static_cast<unsigned>(static_cast<unsigned char>(lower(b)));
-    return static_cast<std::uint16_t>((x * 37U + y * 101U + (x << 5U)) & 4095U);
+    return static_cast<std::uint16_t>(kPairs.first[static_cast<unsigned char>(a)] + kPairs.second[static_cast<unsigned char>(b)]);
 }
 
 void LineFilter::set(std::string_view line) {
-    bits_.reset();
-    for (std::size_t i = 0; i + 1 < line.size(); ++i) bits_.set(pair_of(line[i], line[i + 1]));
+    bits_.fill(0);
+    bits_[kAlways >> 6U] |= std::uint64_t{1} << (kAlways & 63U);
+    for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+        const unsigned pair = pair_of(line[i], line[i + 1]);
+        bits_[pair >> 6U] |= std::uint64_t{1} << (pair & 63U);
+    }
 }
 
 std::optional<Pattern::Piece> Pattern::capture_of(std::string_view inside) {
@@ -78,7 +118,7 @@ std::optional<Pattern> Pattern::compile(std::string_view text, bool ignore_case)
         const std::size_t open = text.find('{');
         if (open != 0) {
             const std::string_view literal = text.substr(0, open);
-            pattern.pieces_.push_back({Kind::literal, Test::none, 0, std::string(literal)});
+            pattern.pieces_.push_back({Kind::literal, Test::none, 0, std::string(literal), rarest_byte(literal)});
             text.remove_prefix(literal.size());
             continue;
         }
@@ -90,23 +130,24 @@ std::optional<Pattern> Pattern::compile(std::string_view text, bool ignore_case)
         text.remove_prefix(close + 1);
     }
     if (pattern.pieces_.empty() || pattern.pieces_.front().kind == Kind::any) return std::nullopt;
+    const bool captures_first = pattern.pieces_.front().kind != Kind::literal;
+    if (captures_first && (pattern.pieces_.size() < 2 || pattern.pieces_[1].kind != Kind::literal)) return std::nullopt;
     for (std::size_t i = 0; i < pattern.pieces_.size(); ++i) {
         const bool last = i + 1 == pattern.pieces_.size();
         if (pattern.pieces_[i].kind == Kind::any && (last || pattern.pieces_[i + 1].kind != Kind::literal))
             return std::nullopt;
     }
-    // Pairs from all literals, spread evenly when there are more than are worth testing.
+    // Pairs from all literals, the telling ones first.
+    std::vector<std::pair<unsigned, std::uint16_t>> pairs;
     for (const Piece& piece : pattern.pieces_) {
         for (std::size_t i = 0; i + 1 < piece.text.size(); ++i) {
-            pattern.pairs_.push_back(LineFilter::pair_of(piece.text[i], piece.text[i + 1]));
+            const char x = piece.text[i], y = piece.text[i + 1];
+            pairs.emplace_back(pair_commonness(x, y), LineFilter::pair_of(x, y));
         }
     }
-    if (pattern.pairs_.size() > kMaxPairs) {
-        std::vector<std::uint16_t> some;
-        for (std::size_t i = 0; i < kMaxPairs; ++i)
-            some.push_back(pattern.pairs_[i * pattern.pairs_.size() / kMaxPairs]);
-        pattern.pairs_ = std::move(some);
-    }
+    std::stable_sort(pairs.begin(), pairs.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+    for (std::size_t i = 0; i < pairs.size() && i < kMaxPairs; ++i) pattern.pairs_.push_back(pairs[i].second);
+    if (pattern.pairs_.empty()) pattern.pairs_.push_back(LineFilter::kAlways);
     return pattern;
 }
 
@@ -116,14 +157,21 @@ bool Pattern::equal(std::string_view a, std::string_view b) const {
            std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
-std::size_t Pattern::find(std::string_view line, const std::string& text, std::size_t from) const {
+std::size_t Pattern::find(std::string_view line, const Piece& literal, std::size_t from) const {
+    const std::string& text = literal.text;
     if (from > line.size() || line.size() - from < text.size()) return std::string_view::npos;
+    const std::size_t last = line.size() - text.size();
     if (!ignore_case_) {
-        const void* found = ::memmem(line.data() + from, line.size() - from, text.data(), text.size());
-        return found == nullptr ? std::string_view::npos
-                                : static_cast<std::size_t>(static_cast<const char*>(found) - line.data());
+        for (std::size_t i = from; i <= last;) {
+            const void* hit = std::memchr(line.data() + i + literal.rare, text[literal.rare], last - i + 1);
+            if (hit == nullptr) return std::string_view::npos;
+            i = static_cast<std::size_t>(static_cast<const char*>(hit) - line.data()) - literal.rare;
+            if (std::memcmp(line.data() + i, text.data(), text.size()) == 0) return i;
+            ++i;
+        }
+        return std::string_view::npos;
     }
-    for (std::size_t i = from; i + text.size() <= line.size(); ++i) {
+    for (std::size_t i = from; i <= last; ++i) {
         if (equal(line.substr(i, text.size()), text)) return i;
     }
     return std::string_view::npos;
@@ -213,7 +261,7 @@ Pattern::Outcome Pattern::at(std::string_view line, std::size_t begin, Captures&
         if (pieces_[i].kind == Kind::any) {
             run = i + 1;
             floating = true;
-            from = find(line, pieces_[run].text, at);
+            from = find(line, pieces_[run], at);
             if (from == std::string_view::npos) return Outcome::never;
             at = from;
             i = run;
@@ -224,7 +272,7 @@ Pattern::Outcome Pattern::at(std::string_view line, std::size_t begin, Captures&
             continue;
         }
         if (!floating) return Outcome::no;
-        from = find(line, pieces_[run].text, from + 1);
+        from = find(line, pieces_[run], from + 1);
         if (from == std::string_view::npos) return Outcome::never;
         at = from;
         i = run;
@@ -236,18 +284,20 @@ Pattern::Outcome Pattern::at(std::string_view line, std::size_t begin, Captures&
 bool Pattern::matches(std::string_view line, Captures& captures) const {
     const Piece& first = pieces_.front();
     if (first.kind == Kind::literal) {
-        for (std::size_t i = find(line, first.text, 0); i != std::string_view::npos;
-             i = find(line, first.text, i + 1)) {
+        for (std::size_t i = find(line, first, 0); i != std::string_view::npos;
+             i = find(line, first, i + 1)) {
             const Outcome outcome = at(line, i, captures);
             if (outcome != Outcome::no) return outcome == Outcome::yes;
         }
         return false;
     }
-    for (std::size_t i = 0; i < line.size(); ++i) {  // a capture in front begins at the start of a word
-        const char before = i == 0 ? ' ' : line[i - 1];
-        if (is_alnum(before) || before == '.' || before == ':' || !(is_alnum(line[i]) || line[i] == '-'))
-            continue;
-        const Outcome outcome = at(line, i, captures);
+    // A capture in front takes the word that ends where the literal behind it begins.
+    const Piece& anchor = pieces_[1];
+    for (std::size_t i = find(line, anchor, 0); i != std::string_view::npos; i = find(line, anchor, i + 1)) {
+        std::size_t begin = i;
+        while (begin > 0 && i - begin < kLongestWord && (is_word(line[begin - 1]) || line[begin - 1] == ':')) --begin;
+        if (begin == i) continue;
+        const Outcome outcome = at(line, begin, captures);
         if (outcome != Outcome::no) return outcome == Outcome::yes;
     }
     return false;

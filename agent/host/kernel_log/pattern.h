@@ -9,7 +9,6 @@
 #pragma once
 
 #include <array>
-#include <bitset>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,17 +30,23 @@ struct Captures {
 /// bit tests.
 class LineFilter {
   public:
+    static constexpr std::size_t kWords = 64;
+    static constexpr std::uint16_t kAlways = 4095;  ///< set for every line
+    using Bits = std::array<std::uint64_t, kWords>;
+
     void set(std::string_view line);
+    const Bits& bits() const { return bits_; }
     bool may_hold(const std::vector<std::uint16_t>& pairs) const {
         for (const std::uint16_t pair : pairs) {
-            if (!bits_[pair]) return false;
+            if (!holds(pair)) return false;
         }
         return true;
     }
     static std::uint16_t pair_of(char a, char b);
 
   private:
-    std::bitset<4096> bits_;
+    bool holds(std::uint16_t pair) const { return ((bits_[pair >> 6U] >> (pair & 63U)) & 1U) != 0; }
+    Bits bits_{};  ///< pairs hash to 0..4094
 };
 
 class Pattern {
@@ -50,6 +55,8 @@ class Pattern {
     static std::optional<Pattern> compile(std::string_view text, bool ignore_case);
 
     bool may_match(const LineFilter& filter) const { return filter.may_hold(pairs_); }
+    /// Its pairs, the telling ones first; {kAlways} when it has none.
+    const std::vector<std::uint16_t>& pairs() const { return pairs_; }
     /// Looks for the pattern anywhere in `line`.
     bool matches(std::string_view line, Captures& captures) const;
     /// Does one of its literal texts hold `text`?
@@ -66,12 +73,13 @@ class Pattern {
         Test test = Test::none;
         std::int64_t operand = 0;
         std::string text;
+        std::size_t rare = 0;  ///< the byte of `text` to search for first
     };
 
     enum class Outcome : std::uint8_t { no, never, yes };  ///< never: no later beginning can match either
     Outcome at(std::string_view line, std::size_t begin, Captures& captures) const;
     bool piece(const Piece& piece, std::string_view line, std::size_t& at, Captures& captures) const;
-    std::size_t find(std::string_view line, const std::string& text, std::size_t from) const;
+    std::size_t find(std::string_view line, const Piece& literal, std::size_t from) const;
     bool equal(std::string_view a, std::string_view b) const;
     static std::optional<Piece> capture_of(std::string_view inside);
     static bool holds(const Piece& piece, std::int64_t value);

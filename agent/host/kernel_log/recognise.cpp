@@ -88,34 +88,32 @@ void Recogniser::learn(std::string_view message, const std::optional<Bdf>& devic
 
 std::optional<Sighting> Recogniser::by_rules(std::string_view message, const LogLine& line) {
     const Rules& rules = Rules::get();
-    Captures captures;
-    for (std::size_t i = 0; i < rules.rules.size(); ++i) {
-        const Rule& rule = rules.rules[i];
-        if (!rule.pattern.may_match(filter_)) continue;
+    std::optional<Sighting> found;
+    rules.each_candidate(filter_, [&](std::size_t index) {
+        const Rule& rule = rules.rules[index];
+        if (!rule.pattern.may_match(filter_)) return false;
         const EventRow& row = rules.row(rule.row);
-        if (!line.program.empty() && !(row.programs && believed_program(line.program))) continue;
-        captures = {};
-        if (!rule.pattern.matches(message, captures)) continue;
-        if (!row.require.empty() && !has(message, row.require)) continue;
-        if (std::any_of(row.without.begin(), row.without.end(),
-                        [&](const std::string& text) { return has(message, text); })) {
-            continue;
+        if (!line.program.empty() && !(row.programs && believed_program(line.program))) return false;
+        Captures captures;
+        if (!rule.pattern.matches(message, captures)) return false;
+        if (!row.require.empty() && !has(message, row.require)) return false;
+        for (const std::string& text : row.without) {
+            if (has(message, text)) return false;
         }
-        Sighting sighting;
-        sighting.row = rule.row;
-        sighting.part = rule.part;
-        sighting.pattern = static_cast<std::uint16_t>(i);
-        sighting.bdf = captures.bdf;
-        sighting.verdict = row.verdict;
-        sighting.device = captures.unit;
-        if (row.decode == "aca" && captures.hex) read_aca(*captures.hex, sighting);
+        found.emplace();
+        found->row = rule.row;
+        found->part = rule.part;
+        found->pattern = static_cast<std::uint16_t>(index);
+        found->bdf = captures.bdf;
+        found->verdict = row.verdict;
+        found->device = captures.unit;
+        if (row.decode == "aca" && captures.hex) read_aca(*captures.hex, *found);
         if (rule.row == rules.sxid_fatal || rule.row == rules.sxid_nonfatal) {
-            sighting.number =
-                static_cast<unsigned>(std::clamp<std::int64_t>(captures.number.value_or(0), 0, 99999));
+            found->number = static_cast<unsigned>(std::clamp<std::int64_t>(captures.number.value_or(0), 0, 99999));
         }
-        return sighting;
-    }
-    return std::nullopt;
+        return true;
+    });
+    return found;
 }
 
 std::optional<Recovery> Recogniser::by_recoveries(std::string_view message, const std::optional<Bdf>& device,

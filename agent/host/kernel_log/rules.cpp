@@ -61,6 +61,27 @@ void Rules::add(std::uint16_t row, Part part, const std::vector<std::string>& te
     }
 }
 
+// Each rule is filed under one pair of bytes that its lines must hold, spread so that few rules share one.
+void Rules::index_rules() {
+    if (rules.size() > kRuleWords * 64) rejected += rules.size() - kRuleWords * 64;
+    std::array<std::uint16_t, 4096> load{};
+    groups_.resize(1);
+    for (std::size_t i = 0; i < rules.size() && i < kRuleWords * 64; ++i) {
+        const std::vector<std::uint16_t>& pairs = rules[i].pattern.pairs();
+        std::uint16_t key = pairs.front();
+        for (std::size_t k = 1; k < pairs.size() && k < 8; ++k) {
+            if (load[pairs[k]] < load[key]) key = pairs[k];
+        }
+        ++load[key];
+        if (group_of_[key] == 0) {
+            group_of_[key] = static_cast<std::uint16_t>(groups_.size());
+            groups_.emplace_back();
+        }
+        groups_[group_of_[key]][i / 64] |= std::uint64_t{1} << (i % 64);
+        keys_[key >> 6U] |= std::uint64_t{1} << (key & 63U);
+    }
+}
+
 Rules::Rules() {
     const EventBook& book = event_book();
     rejected = book.rejected;
@@ -108,6 +129,7 @@ Rules::Rules() {
         add(index, Part::detail, row.detail);
         add(index, Part::hint, row.hint);
     }
+    index_rules();
     for (std::size_t i = 0; i < book.recoveries.size(); ++i) {
         const RecoveryRow& row = book.recoveries[i];
         for (const std::string& text : row.match) {

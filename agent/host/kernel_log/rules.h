@@ -43,6 +43,23 @@ class Rules {
     }
 
     std::vector<Rule> rules;
+    /// Calls `visit` with the index of each rule that the line may match, in order, until it returns true.
+    template <class Visit>
+    void each_candidate(const LineFilter& filter, Visit visit) const {
+        std::array<std::uint64_t, kRuleWords> found{};
+        for (std::size_t word = 0; word < LineFilter::kWords; ++word) {
+            for (std::uint64_t left = filter.bits()[word] & keys_[word]; left != 0; left &= left - 1) {
+                const std::size_t pair = word * 64 + static_cast<std::size_t>(__builtin_ctzll(left));
+                const auto& group = groups_[group_of_[pair]];
+                for (std::size_t i = 0; i < kRuleWords; ++i) found[i] |= group[i];
+            }
+        }
+        for (std::size_t i = 0; i < kRuleWords; ++i) {
+            for (std::uint64_t left = found[i]; left != 0; left &= left - 1) {
+                if (visit(i * 64 + static_cast<std::size_t>(__builtin_ctzll(left)))) return;
+            }
+        }
+    }
     std::vector<RecoveryRule> recoveries;
     std::vector<Pattern> contexts;
     std::vector<std::string> anchors;  ///< every rule's lines hold at least one
@@ -51,10 +68,16 @@ class Rules {
                   fabric_error = 0;
 
   private:
+    static constexpr std::size_t kRuleWords = 8;  ///< room for 512 rules
+
     Rules();
+    void index_rules();
     std::vector<int> incidents_;
     std::vector<unsigned> windows_;
     std::array<std::uint16_t, 256> xid_rows_{};
+    LineFilter::Bits keys_{};                     ///< pairs that are the key of some rule
+    std::array<std::uint16_t, 4096> group_of_{};  ///< pair -> its rules
+    std::vector<std::array<std::uint64_t, kRuleWords>> groups_;
 
     int incident_number(std::string_view name) const;
     std::uint16_t row_of(std::string_view code) const;
