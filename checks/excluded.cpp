@@ -9,8 +9,7 @@ namespace {
 
 constexpr std::string_view kId = "nvidia.excluded";
 
-// The module option of this machine names GPUs to leave out (NVreg_ExcludedGpus; before driver 450,
-// NVreg_GpuBlacklist).
+// The module option of this machine names GPUs to leave out; NVreg_GpuBlacklist is its name in older drivers.
 bool option_is_set(const Host& host) {
     return std::any_of(host.nvidia.params.begin(), host.nvidia.params.end(), [](const NamedText& param) {
         return (param.name == "ExcludedGpus" || param.name == "GpuBlacklist") && !param.text.empty() &&

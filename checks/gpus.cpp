@@ -84,6 +84,8 @@ bool dkms_tree_of(const DkmsTree& tree, Vendor vendor) {
 }
 
 bool driver_is_building(const Snapshot& snapshot, Vendor vendor) {
+    const Module* module = snapshot.host.module(native_driver(vendor));
+    if (module != nullptr && module->loaded.is(true)) return false;
     const auto& trees = snapshot.host.dkms;
     return std::any_of(trees.begin(), trees.end(), [&](const DkmsTree& tree) {
         return dkms_tree_of(tree, vendor) && tree.state.is("building");

@@ -32,7 +32,7 @@ bool computes(const Device& gpu);
 /// In a container that sees the host's /sys: none of the GPU's nodes was passed, while as many GPUs as
 /// promised (or, without a promise, at least one) were.
 bool left_outside(const Snapshot& snapshot, const Device& gpu);
-/// A DKMS build of this vendor's module is running, so that a module that is not there yet is no fault.
+/// A DKMS build of this vendor's module is running and none is loaded, so that its absence is no fault yet.
 bool driver_is_building(const Snapshot& snapshot, Vendor vendor);
 /// The module's name as DKMS trees spell it: "nvidia", "nvidia-open", "nvidia-srv", "amdgpu".
 bool dkms_tree_of(const DkmsTree& tree, Vendor vendor);

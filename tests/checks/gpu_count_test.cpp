@@ -110,6 +110,9 @@ TEST(GpuCount, WaitsForADriverThatIsBeingBuilt) {
     Snapshot machine = healthy_mi300x_vf();
     machine.gpus[0].pci.driver = fact("");
     machine.host.dkms[0].state = fact("building");
+    EXPECT_EQ(said(kGpuCountCheck, machine),
+              "gpu.count.unbound host fail");  // an upgrade beside a loaded driver
+    machine.host.modules[0].loaded = fact(false);
     EXPECT_EQ(said(kGpuCountCheck, machine), "driver.dkms.building host unknown");
     machine.host.dkms[0].module = "zfs";
     EXPECT_EQ(said(kGpuCountCheck, machine), "gpu.count.unbound host fail");
