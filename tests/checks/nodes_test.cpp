@@ -115,7 +115,7 @@ TEST(Nodes, LooksAtWhatStandsAtThePath) {
 
 TEST(Nodes, IsUnknownWhenTheOpenHangsOrWasNotTried) {
     Snapshot machine = healthy_h100_x8();
-    machine.gpus[0].nodes[0].open_rw = Missing{"/dev/nvidia0", "timed out"};
+    machine.gpus[0].nodes[0].open_rw = Missing{"/dev/nvidia0", "open(2) did not return within 1200 ms"};
     EXPECT_EQ(said(kNodesCheck, machine), "node.open.hangs /dev/nvidia0 unknown");
     EXPECT_TRUE(run_check(kNodesCheck, machine, Profile::quick).required);
     machine.gpus[0].nodes[0].open_rw = Missing{"/dev/nvidia0", "not captured"};

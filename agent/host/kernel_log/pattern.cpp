@@ -20,9 +20,6 @@ bool is_hex(char c) {
 bool is_word(char c) {
     return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z') || c == '_' || c == '-' || c == '.';
 }
-bool is_alnum(char c) {
-    return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z');
-}
 
 constexpr std::size_t kMaxPairs = 24;
 constexpr std::size_t kLongestWord = 64;
