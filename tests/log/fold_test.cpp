@@ -222,6 +222,13 @@ TEST(Folding, ADriverThatComesUpLaterRecovers) {
         "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  570.172.08  Tue Jul 15 18:52:43 UTC 2025"};
     EXPECT_EQ(said(nvidia), "nvidia.init.failed 0000:4a:00.0 warn x1\n");
     EXPECT_EQ(said({nvidia[2], nvidia[0]}), "nvidia.init.failed 0000:4a:00.0 fail x1\n");
+    EXPECT_EQ(said({xid(79, "GPU has fallen off the bus"), nvidia[2]}), "xid.79 0000:5d:00.0 fail x1\n")
+        << "loading a driver does not put a GPU back on the bus";
+    EXPECT_EQ(said({"nvidia: Unknown symbol drm_gem_object_put (err -2)", nvidia[2]}),
+              "driver.module.symbol - warn x1\n");
+    EXPECT_EQ(said({"amdgpu: Unknown symbol drm_gem_object_put (err -2)", nvidia[2]}),
+              "driver.module.symbol - fail x1\n")
+        << "the other vendor's driver";
     const std::vector<std::string> amd{
         "amdgpu 0000:83:00.0: amdgpu: Fatal error during GPU init",
         "[drm] Initialized amdgpu 3.60.0 20150101 for 0000:83:00.0 on minor 1"};

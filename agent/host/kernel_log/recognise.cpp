@@ -109,7 +109,8 @@ std::optional<Sighting> Recogniser::by_rules(std::string_view message, const Log
         found->device = captures.unit;
         if (row.decode == "aca" && captures.hex) read_aca(*captures.hex, *found);
         if (rule.row == rules.sxid_fatal || rule.row == rules.sxid_nonfatal) {
-            found->number = static_cast<unsigned>(std::clamp<std::int64_t>(captures.number.value_or(0), 0, 99999));
+            found->number =
+                static_cast<unsigned>(std::clamp<std::int64_t>(captures.number.value_or(0), 0, 99999));
         }
         return true;
     });
