@@ -164,4 +164,11 @@ const EventRow* event_row(std::string_view code) {
     return nullptr;
 }
 
+const EventRow* xid_event_row(unsigned number) {
+    for (const EventRow& row : event_book().rows) {
+        if (number != 0 && row.xid == number) return &row;
+    }
+    return event_row("xid.other");
+}
+
 }  // namespace gpucheck

@@ -63,5 +63,7 @@ struct EventBook {
 const EventBook& event_book();
 /// The row of a code; nullptr when there is none.
 const EventRow* event_row(std::string_view code);
+/// The row of an Xid number, for `explain --xid N`: its own, or that of "xid.other".
+const EventRow* xid_event_row(unsigned number);
 
 }  // namespace gpucheck
