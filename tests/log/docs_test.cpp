@@ -1,5 +1,5 @@
-// The page of each kernel-log code is the catalogue's row and nothing else, so that page, `explain` and report cannot disagree.
-// GPUCHECK_WRITE_DOCS=1 writes the pages instead of comparing them.
+// The page of each kernel-log code is the catalogue's row and nothing else, so that page, `explain` and
+// report cannot disagree. GPUCHECK_WRITE_DOCS=1 writes the pages instead of comparing them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -23,12 +23,16 @@ std::string page_of(const CatalogueRow& row, const EventRow* event) {
     std::ostringstream page;
     page << "# " << row.code << ": " << row.title << "\n\n"
          << "| worst verdict | who can mend it | next step |\n|---|---|---|\n"
-         << "| " << name_of(row.severity) << " | " << name_of(row.scope) << " | " << name_of(row.action) << " |\n\n"
-         << "## Cause\n\n" << row.cause << "\n\n## What to do\n\n" << row.remedy << "\n";
+         << "| " << name_of(row.severity) << " | " << name_of(row.scope) << " | " << name_of(row.action)
+         << " |\n\n"
+         << "## Cause\n\n"
+         << row.cause << "\n\n## What to do\n\n"
+         << row.remedy << "\n";
     if (event != nullptr) {
         if (event->xid != 0) {
             page << "\n## Lines that report it\n\n`NVRM: Xid (PCI:ADDRESS): " << event->xid
-                 << ", ...`: the code is the number after the address; other numbers in the text are not codes.\n";
+                 << ", ...`: the code is the number after the address; other numbers in the text are not "
+                    "codes.\n";
         }
         list(page, "Lines that report it", event->match);
         list(page, "Further lines of the same report, not counted", event->detail);
@@ -73,7 +77,8 @@ TEST(CodePages, EveryRowIsInTheCatalogueOnce) {
         ASSERT_NE(found, nullptr) << row.catalogue.code;
         EXPECT_EQ(found->title, row.catalogue.title) << row.catalogue.code;
     }
-    for (std::size_t i = 1; i < catalogue().size(); ++i) EXPECT_NE(catalogue()[i - 1].code, catalogue()[i].code);
+    for (std::size_t i = 1; i < catalogue().size(); ++i)
+        EXPECT_NE(catalogue()[i - 1].code, catalogue()[i].code);
 }
 
 }  // namespace

@@ -261,6 +261,22 @@ TEST(Folding, ALostGpuOverSeveralLinesAndLevels) {
     EXPECT_EQ(said({"nvme 0000:05:00.0: AER: can't recover (no error_detected callback)"}), "") << "a disk";
 }
 
+TEST(Folding, ThePortNamesWhoItHeardTheErrorFrom) {
+    const std::string fatal = "pcieport 0000:40:01.1: AER: Uncorrected (Fatal) error received: 0000:41:00.0";
+    EXPECT_EQ(said({"pci 0000:41:00.0: [10de:2330] type 00 class 0x030200", fatal}),
+              "pcie.aer.fatal 0000:41:00.0 fail x1\n");
+    EXPECT_EQ(said({"pci 0000:41:00.0: [144d:a80a] type 00 class 0x010802", fatal}), "") << "a disk";
+    EXPECT_EQ(said({fatal}), "pcie.aer.fatal 0000:40:01.1 fail x1\n");
+}
+
+TEST(Folding, DetailLinesOfAnSxidAreNotCounted) {
+    const std::string sxid = "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 24007, ";
+    EXPECT_EQ(said({sxid + "Fatal, Link 27 sourcetrack timeout error (First)",
+                    sxid + "Severity 1 Engine instance 27 Sub-engine instance 00",
+                    sxid + "Data {0x00000001, 0x00000001}"}),
+              "sxid.fatal 0000:c1:00.0 fail x1\n");
+}
+
 TEST(Folding, CorrectedErrorsByRate) {
     const std::string corrected = "pcieport 0000:40:01.1: AER: Corrected error received: 0000:41:00.0";
     EXPECT_EQ(said(std::vector<std::string>(10, corrected)), "pcie.aer.corrected 0000:40:01.1 pass x10\n");
@@ -321,6 +337,15 @@ TEST(Folding, ALogWithoutALineIsUnknown) {
     }
     EXPECT_EQ(scan("[    1.000000] random: crng init done").verdict(), Verdict::pass);
     EXPECT_EQ(scan("[    1.000000] random: crng init done").lines, 1U);
+    // A program or UTF-16 text has "lines" too.
+    std::string binary;
+    for (int i = 0; i < 50; ++i)
+        binary += std::string(
+                      "\x01\0\x7f"
+                      "ELF",
+                      6) +
+                  "\n" + (i % 5 == 0 ? "text\n" : "");
+    EXPECT_EQ(scan(binary).verdict(), Verdict::unknown);
 }
 
 TEST(Folding, ManyDistinctEventsAreBoundedAndSaid) {

@@ -116,16 +116,23 @@ void LogScanner::candidates(std::string_view region) {
 // Whether there is a line of text at all, the time of the first, and the newest lines for the time of the
 // last.
 void LogScanner::account(std::string_view region) {
-    const bool wants_first = !options_.since_boot && !first_.known() && untimed_ < kUntimed;
-    for (std::size_t begin = 0; begin < region.size() && (!text_seen_ || wants_first);) {
+    const auto wants_time = [this] { return !options_.since_boot && !first_.known() && untimed_ < kUntimed; };
+    for (std::size_t begin = 0;
+         begin < region.size() && (!text_seen_ || examined_ < kExamined || wants_time());) {
         const std::size_t end = newline_at(region, begin);
         const std::string_view raw = region.substr(begin, std::min(end - begin, kKeptOfLine));
         begin = end + 1;
-        if (!looks_like_text(raw)) continue;
+        const bool text = looks_like_text(raw);
+        if (!text && raw.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+        if (examined_ < kExamined) {
+            ++examined_;
+            binary_ += text ? 0U : 1U;
+        }
+        if (!text) continue;
         text_seen_ = true;
-        if (!wants_first) break;
+        if (!wants_time()) continue;
         first_ = parse_line(raw, scratch_).stamp;
-        if (first_.known() || ++untimed_ >= kUntimed) break;
+        ++untimed_;
     }
     std::array<std::string_view, kUntimed> lines;
     std::size_t count = 0;
@@ -216,6 +223,10 @@ LogSummary LogScanner::finish(std::string incomplete) {
     summary.last = last_stamp().text();
     summary.lost = lost_;
     summary.incomplete = std::move(incomplete);
+    // A program, an archive, UTF-16: it has lines, but nobody can say what they report.
+    if (summary.incomplete.empty() && text_seen_ && binary_ * 2 > examined_) {
+        summary.incomplete = "most of it is not text, so it is no kernel log";
+    }
     summary.events = folder_.finish(recogniser_, boot_, summary.overflow);
     return summary;
 }

@@ -61,7 +61,9 @@ class LogScanner {
     std::uint64_t boot_id_ = 0;
     std::int64_t newest_mono_us_ = Stamp::kNone;
     bool text_seen_ = false;
-    std::size_t untimed_ = 0;  ///< lines tried in vain for the first time
+    static constexpr std::size_t kExamined = 64;
+    std::size_t examined_ = 0, binary_ = 0;  ///< of the first lines, how many are not text
+    std::size_t untimed_ = 0;                ///< lines tried in vain for the first time
     Stamp first_;
     /// How many lines without a time are tried for the first and the last one: headers, continuation lines.
     static constexpr std::size_t kUntimed = 16;
