@@ -135,6 +135,7 @@ void print_table(const LogSummary& summary, bool colour, std::ostream& out) {
         if (!event.device.empty()) out << " (" << host::printable(event.device) << ")";
         for (std::size_t i = 0; i < event.also.size(); ++i)
             out << (i == 0 ? "; with " : ", ") << event.also[i];
+        if (event.earlier_boot) out << "; before the newest boot";
         if (!event.note.empty()) out << ". " << host::printable(event.note);
         out << "\n  to do: " << name_of(event.action) << " (" << name_of(event.scope)
             << "): " << remedy_of(event) << "\n  line " << event.line << ": "

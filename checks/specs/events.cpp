@@ -88,6 +88,7 @@ std::optional<EventRow> row_of(const Json& entry, std::string code) {
     row.programs = flag_at(entry, "programs");
     row.gpus_only = flag_at(entry, "gpus_only");
     row.not_other_devices = flag_at(entry, "not_other_devices");
+    row.stays = flag_at(entry, "stays");
     row.bare_metal_only = flag_at(entry, "bare_metal_only");
     return row;
 }
@@ -110,7 +111,7 @@ void read_events(EventBook& book) {
     for (const Json& entry : list_at(document, "recoveries")) {
         book.recoveries.push_back({text_at(entry, "name"), texts_at(entry, "match"),
                                    text_at(entry, "requires"), texts_at(entry, "incidents"),
-                                   text_at(entry, "counts_as")});
+                                   text_at(entry, "counts_as"), text_at(entry, "not_for")});
     }
     for (const Json& entry : list_at(document, "events")) add(book, row_of(entry, text_at(entry, "code")));
 }
@@ -161,6 +162,13 @@ const EventRow* event_row(std::string_view code) {
         if (row.catalogue.code == code) return &row;
     }
     return nullptr;
+}
+
+const EventRow* xid_event_row(unsigned number) {
+    for (const EventRow& row : event_book().rows) {
+        if (number != 0 && row.xid == number) return &row;
+    }
+    return event_row("xid.other");
 }
 
 }  // namespace gpucheck

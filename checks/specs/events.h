@@ -31,6 +31,7 @@ struct EventRow {
     bool programs = false;           ///< also believed from modprobe, systemd-modules-load, systemd-udevd
     bool gpus_only = false;          ///< counts only for a device known to be a GPU
     bool not_other_devices = false;  ///< does not count for a device known to be something else
+    bool stays = false;                  ///< no later line makes it good: only looking at the machine can
     bool bare_metal_only = false;    ///< means nothing below a hypervisor's virtual ports
 };
 
@@ -41,6 +42,7 @@ struct RecoveryRow {
     std::string require;
     std::vector<std::string> incidents;
     std::string counts_as;  ///< a code that this line also is a detail of; "" none
+    std::string not_for;                 ///< it does not end events whose evidence holds this text
 };
 
 struct IncidentRow {
@@ -61,5 +63,7 @@ struct EventBook {
 const EventBook& event_book();
 /// The row of a code; nullptr when there is none.
 const EventRow* event_row(std::string_view code);
+/// The row of an Xid number, for `explain --xid N`: its own, or that of "xid.other".
+const EventRow* xid_event_row(unsigned number);
 
 }  // namespace gpucheck

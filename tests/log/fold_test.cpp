@@ -222,6 +222,13 @@ TEST(Folding, ADriverThatComesUpLaterRecovers) {
         "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  570.172.08  Tue Jul 15 18:52:43 UTC 2025"};
     EXPECT_EQ(said(nvidia), "nvidia.init.failed 0000:4a:00.0 warn x1\n");
     EXPECT_EQ(said({nvidia[2], nvidia[0]}), "nvidia.init.failed 0000:4a:00.0 fail x1\n");
+    EXPECT_EQ(said({xid(79, "GPU has fallen off the bus"), nvidia[2]}), "xid.79 0000:5d:00.0 fail x1\n")
+        << "loading a driver does not put a GPU back on the bus";
+    EXPECT_EQ(said({"nvidia: Unknown symbol drm_gem_object_put (err -2)", nvidia[2]}),
+              "driver.module.symbol - warn x1\n");
+    EXPECT_EQ(said({"amdgpu: Unknown symbol drm_gem_object_put (err -2)", nvidia[2]}),
+              "driver.module.symbol - fail x1\n")
+        << "the other vendor's driver";
     const std::vector<std::string> amd{
         "amdgpu 0000:83:00.0: amdgpu: Fatal error during GPU init",
         "[drm] Initialized amdgpu 3.60.0 20150101 for 0000:83:00.0 on minor 1"};
@@ -252,6 +259,22 @@ TEST(Folding, ALostGpuOverSeveralLinesAndLevels) {
                     "pcieport 0000:17:00.0: AER: device recovery successful"}),
               "pcie.aer.fatal 0000:17:00.0 warn x1\n");
     EXPECT_EQ(said({"nvme 0000:05:00.0: AER: can't recover (no error_detected callback)"}), "") << "a disk";
+}
+
+TEST(Folding, ThePortNamesWhoItHeardTheErrorFrom) {
+    const std::string fatal = "pcieport 0000:40:01.1: AER: Uncorrected (Fatal) error received: 0000:41:00.0";
+    EXPECT_EQ(said({"pci 0000:41:00.0: [10de:2330] type 00 class 0x030200", fatal}),
+              "pcie.aer.fatal 0000:41:00.0 fail x1\n");
+    EXPECT_EQ(said({"pci 0000:41:00.0: [144d:a80a] type 00 class 0x010802", fatal}), "") << "a disk";
+    EXPECT_EQ(said({fatal}), "pcie.aer.fatal 0000:40:01.1 fail x1\n");
+}
+
+TEST(Folding, DetailLinesOfAnSxidAreNotCounted) {
+    const std::string sxid = "nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 24007, ";
+    EXPECT_EQ(said({sxid + "Fatal, Link 27 sourcetrack timeout error (First)",
+                    sxid + "Severity 1 Engine instance 27 Sub-engine instance 00",
+                    sxid + "Data {0x00000001, 0x00000001}"}),
+              "sxid.fatal 0000:c1:00.0 fail x1\n");
 }
 
 TEST(Folding, CorrectedErrorsByRate) {
@@ -314,6 +337,15 @@ TEST(Folding, ALogWithoutALineIsUnknown) {
     }
     EXPECT_EQ(scan("[    1.000000] random: crng init done").verdict(), Verdict::pass);
     EXPECT_EQ(scan("[    1.000000] random: crng init done").lines, 1U);
+    // A program or UTF-16 text has "lines" too.
+    std::string binary;
+    for (int i = 0; i < 50; ++i)
+        binary += std::string(
+                      "\x01\0\x7f"
+                      "ELF",
+                      6) +
+                  "\n" + (i % 5 == 0 ? "text\n" : "");
+    EXPECT_EQ(scan(binary).verdict(), Verdict::unknown);
 }
 
 TEST(Folding, ManyDistinctEventsAreBoundedAndSaid) {

@@ -168,7 +168,8 @@ TEST(Pattern, CapturesAndTests) {
 }
 
 TEST(Pattern, RefusesWhatIsNotInTheLanguage) {
-    for (const char* text : {"", "{n}", "{n}{*}x", "{*}", "{*}x", "x{*}", "x{*}{n}", "{what}", "{n", "x {n>a}", "{n>}"}) {
+    for (const char* text :
+         {"", "{n}", "{n}{*}x", "{*}", "{*}x", "x{*}", "x{*}{n}", "{what}", "{n", "x {n>a}", "{n>}"}) {
         EXPECT_FALSE(Pattern::compile(text, false).has_value()) << text;
     }
 }

@@ -301,11 +301,12 @@ void apply_recoveries(std::vector<Record>& records,
     const Rules& rules = Rules::get();
     for (Record& record : records) {
         const int incident = rules.incident_of(record.row);
-        if (record.gone || incident < 0 || record.verdict != Verdict::fail) continue;
+        if (record.gone || incident < 0 || record.verdict != Verdict::fail || row_of(record).stays) continue;
         for (const bool everywhere : {false, true}) {
             const auto found = recovered.find(recovery_key(incident, everywhere ? std::nullopt : record.bdf));
             if (found == recovered.end() || found->second.last.line < record.last.line) continue;
             const RecoveryRow& row = event_book().recoveries[found->second.recovery];
+            if (!row.not_for.empty() && record.evidence.find(row.not_for) != std::string::npos) continue;
             if (row.counts_as == "amdgpu.reset" && found->second.times >= kResetsTooMany) {
                 record.note = "resets succeed, but the GPU hangs again and again";
                 record.action = Action::drain_and_replace;

@@ -31,25 +31,6 @@ std::size_t digits_at(std::string_view text, std::size_t at) {
     return length;
 }
 
-// Removes "ESC [ ... letter" and other escape sequences.
-std::string_view without_colours(std::string_view raw, std::string& scratch) {
-    if (std::memchr(raw.data(), 0x1b, raw.size()) == nullptr) return raw;
-    scratch.clear();
-    for (std::size_t i = 0; i < raw.size(); ++i) {
-        if (raw[i] != 0x1b) {
-            scratch.push_back(raw[i]);
-            continue;
-        }
-        if (i + 1 < raw.size() && raw[i + 1] == '[') {
-            i += 2;
-            while (i < raw.size() && !(raw[i] >= 0x40 && raw[i] <= 0x7e)) ++i;
-        } else if (i + 1 < raw.size() && raw[i + 1] == '(') {
-            i += 2;
-        }
-    }
-    return scratch;
-}
-
 // Tags that are the kernel's own first word, for logs whose "kernel:" was cut out.
 bool is_kernel_word(std::string_view tag) {
     return tag == "NVRM" || tag == "amdgpu" || tag == "nvidia" || tag == "DMAR" || tag == "AMD-Vi" ||
@@ -324,27 +305,6 @@ void Peeler::run() {
         if (!peeled) peeled = host_and_tag();
         if (!peeled) return;
     }
-}
-
-// /dev/kmsg writes control bytes, line feeds of multi-line reports among them, as \xHH.
-std::string_view decode_kmsg(std::string_view text, std::string& scratch) {
-    if (text.find("\\x") == std::string_view::npos) return text;
-    const auto value = [](char c) -> unsigned {
-        return is_digit(c) ? static_cast<unsigned>(c - '0') : static_cast<unsigned>((c | 0x20) - 'a' + 10);
-    };
-    const auto is_hex = [](char c) { return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'); };
-    std::string decoded;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '\\' && i + 3 < text.size() && text[i + 1] == 'x' && is_hex(text[i + 2]) &&
-            is_hex(text[i + 3])) {
-            decoded.push_back(static_cast<char>(value(text[i + 2]) * 16 + value(text[i + 3])));
-            i += 3;
-        } else {
-            decoded.push_back(text[i]);
-        }
-    }
-    scratch = std::move(decoded);
-    return scratch;
 }
 
 // A program's tag inside the ring buffer: "systemd[1]: ", and audit records, which quote what users typed.

@@ -37,6 +37,8 @@ bool looks_like_text(std::string_view bytes);
 std::string printable(std::string_view text);
 
 // The pieces, for line.cpp and its tests.
+std::string_view without_colours(std::string_view raw, std::string& scratch);
+std::string_view decode_kmsg(std::string_view text, std::string& scratch);
 /// One object of `journalctl -o json`; also a truncated one, as far as it goes. False when `raw` is no object
 /// with a MESSAGE.
 bool parse_journal_json(std::string_view raw, LogLine& line, std::string& scratch);

@@ -64,7 +64,8 @@ unsigned pair_commonness(char a, char b) {
 }  // namespace
 
 std::uint16_t LineFilter::pair_of(char a, char b) {
-    return static_cast<std::uint16_t>(kPairs.first[static_cast<unsigned char>(a)] + kPairs.second[static_cast<unsigned char>(b)]);
+    return static_cast<std::uint16_t>(kPairs.first[static_cast<unsigned char>(a)] +
+                                      kPairs.second[static_cast<unsigned char>(b)]);
 }
 
 void LineFilter::set(std::string_view line) {
@@ -115,7 +116,8 @@ std::optional<Pattern> Pattern::compile(std::string_view text, bool ignore_case)
         const std::size_t open = text.find('{');
         if (open != 0) {
             const std::string_view literal = text.substr(0, open);
-            pattern.pieces_.push_back({Kind::literal, Test::none, 0, std::string(literal), rarest_byte(literal)});
+            pattern.pieces_.push_back(
+                {Kind::literal, Test::none, 0, std::string(literal), rarest_byte(literal)});
             text.remove_prefix(literal.size());
             continue;
         }
@@ -128,7 +130,8 @@ std::optional<Pattern> Pattern::compile(std::string_view text, bool ignore_case)
     }
     if (pattern.pieces_.empty() || pattern.pieces_.front().kind == Kind::any) return std::nullopt;
     const bool captures_first = pattern.pieces_.front().kind != Kind::literal;
-    if (captures_first && (pattern.pieces_.size() < 2 || pattern.pieces_[1].kind != Kind::literal)) return std::nullopt;
+    if (captures_first && (pattern.pieces_.size() < 2 || pattern.pieces_[1].kind != Kind::literal))
+        return std::nullopt;
     for (std::size_t i = 0; i < pattern.pieces_.size(); ++i) {
         const bool last = i + 1 == pattern.pieces_.size();
         if (pattern.pieces_[i].kind == Kind::any && (last || pattern.pieces_[i + 1].kind != Kind::literal))
@@ -142,7 +145,8 @@ std::optional<Pattern> Pattern::compile(std::string_view text, bool ignore_case)
             pairs.emplace_back(pair_commonness(x, y), LineFilter::pair_of(x, y));
         }
     }
-    std::stable_sort(pairs.begin(), pairs.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+    std::stable_sort(pairs.begin(), pairs.end(),
+                     [](const auto& x, const auto& y) { return x.first < y.first; });
     for (std::size_t i = 0; i < pairs.size() && i < kMaxPairs; ++i) pattern.pairs_.push_back(pairs[i].second);
     if (pattern.pairs_.empty()) pattern.pairs_.push_back(LineFilter::kAlways);
     return pattern;
@@ -292,7 +296,8 @@ bool Pattern::matches(std::string_view line, Captures& captures) const {
     const Piece& anchor = pieces_[1];
     for (std::size_t i = find(line, anchor, 0); i != std::string_view::npos; i = find(line, anchor, i + 1)) {
         std::size_t begin = i;
-        while (begin > 0 && i - begin < kLongestWord && (is_word(line[begin - 1]) || line[begin - 1] == ':')) --begin;
+        while (begin > 0 && i - begin < kLongestWord && (is_word(line[begin - 1]) || line[begin - 1] == ':'))
+            --begin;
         if (begin == i) continue;
         const Outcome outcome = at(line, begin, captures);
         if (outcome != Outcome::no) return outcome == Outcome::yes;

@@ -8,8 +8,8 @@
 namespace gpucheck::host {
 namespace {
 
-// How common a byte is in kernel logs, in parts of about a thousand: windows are put where bytes are rare, and buckets are filled
-// so that they admit little by chance.
+// How common a byte is in kernel logs, in parts of about a thousand: windows are put where bytes are rare,
+// and buckets are filled so that they admit little by chance.
 double commonness(unsigned char byte) {
     const auto c = static_cast<char>(byte);
     if (c == ' ') return 110;
@@ -26,7 +26,8 @@ std::size_t rarest_window(std::string_view text) {
     double best_score = 0;
     for (std::size_t i = 0; i + Prefilter::kWindow <= text.size(); ++i) {
         double score = 1;
-        for (std::size_t k = 0; k < Prefilter::kWindow; ++k) score *= commonness(static_cast<unsigned char>(text[i + k]));
+        for (std::size_t k = 0; k < Prefilter::kWindow; ++k)
+            score *= commonness(static_cast<unsigned char>(text[i + k]));
         if (i == 0 || score < best_score) {
             best = i;
             best_score = score;
@@ -52,7 +53,8 @@ struct Nibbles {
         for (std::size_t k = 0; k < Prefilter::kWindow; ++k) {
             double sum = 0;
             for (unsigned byte = 0; byte < 256; ++byte) {
-                const bool admitted = ((low[k] >> (byte & 15U)) & 1U) != 0 && ((high[k] >> (byte >> 4U)) & 1U) != 0;
+                const bool admitted =
+                    ((low[k] >> (byte & 15U)) & 1U) != 0 && ((high[k] >> (byte >> 4U)) & 1U) != 0;
                 sum += admitted ? commonness(static_cast<unsigned char>(byte)) / 1000 : 0;
             }
             product *= sum;

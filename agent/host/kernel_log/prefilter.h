@@ -48,7 +48,7 @@ class Prefilter {
     }
 
     std::array<std::vector<Text>, kBuckets> buckets;
-    std::bitset<4096> windows;                                           ///< hashes of all windows
+    std::bitset<4096> windows;                                   ///< hashes of all windows
     std::array<std::array<std::uint8_t, 256>, kWindow> exact{};  ///< [position][byte] -> buckets
     std::array<std::array<std::uint8_t, 16>, kWindow> low{},
         high{};  ///< the same by nibbles, for the shuffle

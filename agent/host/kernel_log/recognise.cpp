@@ -26,6 +26,18 @@ std::optional<Bdf> device_prefix(std::string_view message, std::string_view& dri
     return Bdf::parse(word);
 }
 
+// "AER: Corrected error received: 0000:41:00.0": who the port heard it from.
+std::optional<Bdf> error_source(std::string_view message) {
+    for (const std::string_view words :
+         {std::string_view("received: "), std::string_view("received from ")}) {
+        const std::size_t at = message.find(words);
+        if (at == std::string_view::npos) continue;
+        const std::string_view rest = message.substr(at + words.size());
+        return Bdf::parse(rest.substr(0, rest.find(' ')));
+    }
+    return std::nullopt;
+}
+
 // Words of these programs about modules are as good as the kernel's.
 bool believed_program(std::string_view program) {
     return program == "modprobe" || program == "systemd-modules-load" || program == "systemd-udevd" ||
@@ -109,7 +121,8 @@ std::optional<Sighting> Recogniser::by_rules(std::string_view message, const Log
         found->device = captures.unit;
         if (row.decode == "aca" && captures.hex) read_aca(*captures.hex, *found);
         if (rule.row == rules.sxid_fatal || rule.row == rules.sxid_nonfatal) {
-            found->number = static_cast<unsigned>(std::clamp<std::int64_t>(captures.number.value_or(0), 0, 99999));
+            found->number =
+                static_cast<unsigned>(std::clamp<std::int64_t>(captures.number.value_or(0), 0, 99999));
         }
         return true;
     });
@@ -176,6 +189,14 @@ Recognised Recogniser::see(std::string_view message, const LogLine& line, std::u
         result.sighting->verdict = Rules::get().row(result.sighting->row).verdict;
     }
     if (kernel) result.recovery = by_recoveries(message, device, result.sighting);
+    if (result.sighting && Rules::get().row(result.sighting->row).incident == "pcie.error") {
+        const std::optional<Bdf> sender = error_source(message);
+        if (sender && is_other(*sender)) {
+            result.sighting.reset();
+        } else if (sender && is_gpu(*sender) && !result.sighting->bdf) {
+            result.sighting->bdf = sender;
+        }
+    }
     if (result.sighting && !result.sighting->bdf) {
         result.sighting->bdf = device;
         const bool nvidia = Rules::get().row(result.sighting->row).family == "nvidia";

@@ -10,9 +10,7 @@ namespace {
 constexpr std::size_t kNone = Prefilter::kNone;
 // Only the time of the first and last line is wanted; it stands at the front (JSON: anywhere, so more is
 // kept).
-constexpr std::size_t kKeptOfLast = 2048;
-// How many lines without a time are tried for it: headers, continuation lines.
-constexpr std::size_t kUntimed = 16;
+constexpr std::size_t kKeptOfLine = 2048;
 // printk stamps of several processors may run back a little within one boot.
 constexpr std::int64_t kBackwardsUs = 2000000;
 
@@ -115,34 +113,47 @@ void LogScanner::candidates(std::string_view region) {
     }
 }
 
-// Whether there is a line of text at all, and the times of the first and the last that print one.
+// Whether there is a line of text at all, the time of the first, and the newest lines for the time of the
+// last.
 void LogScanner::account(std::string_view region) {
+    const auto wants_time = [this] { return !options_.since_boot && !first_.known() && untimed_ < kUntimed; };
     for (std::size_t begin = 0;
-         begin < region.size() && (!text_seen_ || (!first_.known() && untimed_ < kUntimed));) {
+         begin < region.size() && (!text_seen_ || examined_ < kExamined || wants_time());) {
         const std::size_t end = newline_at(region, begin);
-        const std::string_view raw = region.substr(begin, std::min(end - begin, kKeptOfLast));
-        if (looks_like_text(raw)) {
-            text_seen_ = true;
-            ++untimed_;
-            first_ = parse_line(raw, scratch_).stamp;
-        }
+        const std::string_view raw = region.substr(begin, std::min(end - begin, kKeptOfLine));
         begin = end + 1;
+        const bool text = looks_like_text(raw);
+        if (!text && raw.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+        if (examined_ < kExamined) {
+            ++examined_;
+            binary_ += text ? 0U : 1U;
+        }
+        if (!text) continue;
+        text_seen_ = true;
+        if (!wants_time()) continue;
+        first_ = parse_line(raw, scratch_).stamp;
+        ++untimed_;
     }
-    std::size_t tries = kUntimed;
-    for (std::size_t end = region.size(); end > 0 && tries > 0; --tries) {
+    std::array<std::string_view, kUntimed> lines;
+    std::size_t count = 0;
+    for (std::size_t end = region.size(); end > 0 && count < lines.size(); ++count) {
         const void* before = end < 2 ? nullptr : ::memrchr(region.data(), '\n', end - 1);
         const std::size_t begin =
             before == nullptr
                 ? 0
                 : static_cast<std::size_t>(static_cast<const char*>(before) - region.data()) + 1;
-        const Stamp stamp =
-            parse_line(region.substr(begin, std::min(end - 1 - begin, kKeptOfLast)), scratch_).stamp;
-        if (stamp.known()) {
-            last_ = stamp;
-            return;
-        }
+        lines[count] = region.substr(begin, std::min(end - 1 - begin, kKeptOfLine));
         end = begin;
     }
+    while (count > 0) newest_[newest_at_++ % kUntimed].assign(lines[--count]);
+}
+
+Stamp LogScanner::last_stamp() {
+    for (std::size_t back = 1; back <= kUntimed && back <= newest_at_; ++back) {
+        const Stamp stamp = parse_line(newest_[(newest_at_ - back) % kUntimed], scratch_).stamp;
+        if (stamp.known()) return stamp;
+    }
+    return {};
 }
 
 bool LogScanner::starts_boot(const LogLine& line) {
@@ -209,9 +220,13 @@ LogSummary LogScanner::finish(std::string incomplete) {
     LogSummary summary;
     summary.lines = text_seen_ ? line_ - lines_before_boot_ : 0;
     summary.first = first_.text();
-    summary.last = last_.text();
+    summary.last = last_stamp().text();
     summary.lost = lost_;
     summary.incomplete = std::move(incomplete);
+    // A program, an archive, UTF-16: it has lines, but nobody can say what they report.
+    if (summary.incomplete.empty() && text_seen_ && binary_ * 2 > examined_) {
+        summary.incomplete = "most of it is not text, so it is no kernel log";
+    }
     summary.events = folder_.finish(recogniser_, boot_, summary.overflow);
     return summary;
 }

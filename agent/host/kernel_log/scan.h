@@ -2,6 +2,7 @@
 // whatever the bytes are.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -41,6 +42,7 @@ class LogScanner {
     void candidates(std::string_view region);
     void handle(std::string_view raw, std::size_t anchor);
     void account(std::string_view region);
+    Stamp last_stamp();
     void count_to(std::string_view region, std::size_t end);
     bool starts_boot(const LogLine& line);
     void new_boot();
@@ -59,8 +61,14 @@ class LogScanner {
     std::uint64_t boot_id_ = 0;
     std::int64_t newest_mono_us_ = Stamp::kNone;
     bool text_seen_ = false;
-    std::size_t untimed_ = 0;  ///< lines tried in vain for the first time
-    Stamp first_, last_;
+    static constexpr std::size_t kExamined = 64;
+    std::size_t examined_ = 0, binary_ = 0;  ///< of the first lines, how many are not text
+    std::size_t untimed_ = 0;                ///< lines tried in vain for the first time
+    Stamp first_;
+    /// How many lines without a time are tried for the first and the last one: headers, continuation lines.
+    static constexpr std::size_t kUntimed = 16;
+    std::array<std::string, kUntimed> newest_;  ///< the newest lines, in a ring
+    std::size_t newest_at_ = 0;
 };
 
 }  // namespace gpucheck::host

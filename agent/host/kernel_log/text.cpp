@@ -1,6 +1,7 @@
-// What is text and what may reach a terminal: log lines are written by strangers, and a terminal obeys
-// control bytes.
+// What is text, what hides it, and what may reach a terminal: log lines are written by strangers, and a
+// terminal obeys control bytes.
 #include <array>
+#include <cstring>
 
 #include "agent/host/kernel_log/line.h"
 
@@ -39,6 +40,49 @@ bool obeyed(unsigned code) {
 }
 
 }  // namespace
+
+// Removes "ESC [ ... letter" and other escape sequences.
+std::string_view without_colours(std::string_view raw, std::string& scratch) {
+    if (std::memchr(raw.data(), 0x1b, raw.size()) == nullptr) return raw;
+    scratch.clear();
+    for (std::size_t i = 0; i < raw.size(); ++i) {
+        if (raw[i] != 0x1b) {
+            scratch.push_back(raw[i]);
+            continue;
+        }
+        if (i + 1 < raw.size() && raw[i + 1] == '[') {
+            i += 2;
+            while (i < raw.size() && !(raw[i] >= 0x40 && raw[i] <= 0x7e)) ++i;
+        } else if (i + 1 < raw.size() && raw[i + 1] == '(') {
+            i += 2;
+        }
+    }
+    return scratch;
+}
+
+// /dev/kmsg writes control bytes, line feeds of multi-line reports among them, as \xHH.
+std::string_view decode_kmsg(std::string_view text, std::string& scratch) {
+    if (text.find("\\x") == std::string_view::npos) return text;
+    const auto value = [](char c) -> unsigned {
+        return (c >= '0' && c <= '9') ? static_cast<unsigned>(c - '0')
+                                      : static_cast<unsigned>((c | 0x20) - 'a' + 10);
+    };
+    const auto is_hex = [](char c) {
+        return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+    };
+    std::string decoded;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\\' && i + 3 < text.size() && text[i + 1] == 'x' && is_hex(text[i + 2]) &&
+            is_hex(text[i + 3])) {
+            decoded.push_back(static_cast<char>(value(text[i + 2]) * 16 + value(text[i + 3])));
+            i += 3;
+        } else {
+            decoded.push_back(text[i]);
+        }
+    }
+    scratch = std::move(decoded);
+    return scratch;
+}
 
 bool looks_like_text(std::string_view bytes) {
     bool visible = false;

@@ -206,7 +206,9 @@ Sighting read_sxid(std::string_view text, std::size_t at) {
     while (!words.empty() && words.front() == ' ') words.remove_prefix(1);
     if (words.starts_with("Fatal")) sighting.row = rules.sxid_fatal;
     if (words.starts_with("Non-fatal") || words.starts_with("Nonfatal")) sighting.row = rules.sxid_nonfatal;
-    if (sighting.row == rules.sxid_unparsed && words.starts_with("Data")) sighting.part = Part::detail;
+    // "Severity 1 Engine instance 42" and "Data {0x...}" repeat the code of the line before.
+    const bool more = words.starts_with("Data") || words.starts_with("Severity");
+    if (sighting.row == rules.sxid_unparsed && more) sighting.part = Part::detail;
     sighting.verdict = rules.row(sighting.row).verdict;
     return sighting;
 }
