@@ -4,6 +4,7 @@
 #include "agent/host/amdgpu.h"
 #include "agent/host/cxl.h"
 #include "agent/host/dkms.h"
+#include "agent/host/kernel_log/read.h"
 #include "agent/host/kfd.h"
 #include "agent/host/libraries.h"
 #include "agent/host/modules.h"
@@ -27,7 +28,8 @@ Device device_of(PciFunction function) {
 
 }  // namespace
 
-void collect_facts(const host::Sysroot& root, Snapshot& snapshot, int node_deadline_ms) {
+void collect_facts(const host::Sysroot& root, Snapshot& snapshot, int node_deadline_ms,
+                   const std::string& kernel_log) {
     Host& machine = snapshot.host;
     host::read_system(root, machine);
 
@@ -52,6 +54,7 @@ void collect_facts(const host::Sysroot& root, Snapshot& snapshot, int node_deadl
     host::KfdTopology kfd = host::read_kfd(root);
     host::fold_kfd(std::move(kfd), snapshot.gpus, machine.kfd);
     host::read_nodes(root, snapshot, node_deadline_ms);
+    machine.kernel_log = host::read_kernel_log(root, kernel_log);
 }
 
 void match_boards(const BoardTable& boards, Snapshot& snapshot) {

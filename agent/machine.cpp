@@ -11,19 +11,20 @@ std::variant<Target, std::string> open_target(const cli::MachineOptions& options
     auto promise = promised(options, std::get<BoardTable>(boards));
     if (auto* error = std::get_if<std::string>(&promise)) return std::move(*error);
     if (options.machine.empty()) {
-        return Target{std::move(std::get<BoardTable>(boards)), std::move(std::get<Promised>(promise)), host::Sysroot::live()};
+        return Target{std::move(std::get<BoardTable>(boards)), std::move(std::get<Promised>(promise)), host::Sysroot::live(),
+                      options.kernel_log};
     }
     auto root = host::Sysroot::recorded(options.machine);
     if (auto* error = std::get_if<std::string>(&root)) return std::move(*error);
     return Target{std::move(std::get<BoardTable>(boards)), std::move(std::get<Promised>(promise)),
-                  std::move(std::get<host::Sysroot>(root))};
+                  std::move(std::get<host::Sysroot>(root)), options.kernel_log};
 }
 
 Snapshot read_machine(const Target& target, int node_deadline_ms) {
     Snapshot snapshot;
     snapshot.instance = target.promise.instance;
     snapshot.expected = target.promise.expected;
-    collect_facts(target.root, snapshot, node_deadline_ms);
+    collect_facts(target.root, snapshot, node_deadline_ms, target.kernel_log);
     match_boards(target.boards, snapshot);
     return snapshot;
 }

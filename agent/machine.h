@@ -17,6 +17,7 @@ struct Target {
     BoardTable boards;
     Promised promise;
     host::Sysroot root;
+    std::string kernel_log;
 };
 
 /// The error is a sentence for the command line.

@@ -1,12 +1,14 @@
 // The composition root: from the command line to one command.
 #include <csignal>
 #include <exception>
+#include <iostream>
 #include <new>
 #include <string>
 #include <variant>
 
 #include "agent/cli/options.h"
 #include "agent/log.h"
+#include "agent/log_command.h"
 #include "agent/report/explain.h"
 #include "agent/run.h"
 #include "checks/model/check.h"
@@ -44,6 +46,11 @@ struct Dispatch {
     int operator()(const cli::ExplainOptions& options) const { return explain(options); }
     int operator()(const cli::CaptureOptions& options) const { return capture_machine(options); }
     int operator()(const cli::SpecsOptions& options) const { return specs(options); }
+    int operator()(const cli::LogOptions& options) const {
+        const int status = run_log({options.path, options.format, options.gpu, options.since_boot, colours()}, std::cout, std::cerr);
+        std::cout.flush();
+        return std::cout ? status : kSoftware;
+    }
     int operator()(const cli::CompletionOptions&) const { return print(parsed.completion); }
 };
 

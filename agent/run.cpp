@@ -75,13 +75,6 @@ void judge(report::Report& report) {
     report.verdict = aggregate(results);
 }
 
-bool colours() {
-    const char* no_color = std::getenv("NO_COLOR");
-    const char* term = std::getenv("TERM");
-    return ::isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0') &&
-           (term == nullptr || std::strcmp(term, "dumb") != 0);
-}
-
 // Prints and stores the report as the options say; the exit status.
 int deliver(const cli::RunOptions& options, const report::Report& report) {
     const report::RenderOptions render{.colour = colours(), .width = 100, .exit_map = options.exit_map};
@@ -156,6 +149,13 @@ int out_of_time(const cli::RunOptions& options, const Outcome& outcome, const Su
 }
 
 }  // namespace
+
+bool colours() {
+    const char* no_color = std::getenv("NO_COLOR");
+    const char* term = std::getenv("TERM");
+    return ::isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0') &&
+           (term == nullptr || std::strcmp(term, "dumb") != 0);
+}
 
 int print(std::string_view text) {
     while (!text.empty()) {

@@ -40,6 +40,7 @@ const std::vector<Check>& all_checks() {
         kTimeSyncCheck,
         kProxyCheck,
         kClockCheck,
+        kKernelLogCheck,
         // what files cannot tell
         kTelemetryCheck,
         kExperimentsCheck,

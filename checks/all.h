@@ -24,6 +24,7 @@ extern const Check kTelemetryCheck;
 extern const Check kExperimentsCheck;
 
 extern const Check kClockCheck;
+extern const Check kKernelLogCheck;
 
 // Links, partitions, environment and the machine around them.
 extern const Check kPcieWidthCheck;

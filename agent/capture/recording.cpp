@@ -213,7 +213,8 @@ class Recorder {
         for (const std::string& asked :
              asked_as_[path]) {  // through a link that dangles, the link's own path is asked for
             const std::optional<std::string> folder = resolve(parent_of(asked));
-            const std::string place = folder ? below(*folder, asked.substr(asked.rfind('/') + 1)) : path;
+            const bool there = folder && stat_of(*folder).known();
+            const std::string place = there ? below(*folder, asked.substr(asked.rfind('/') + 1)) : asked;
             if (place != path) recording_.tried.insert(place);
         }
     }

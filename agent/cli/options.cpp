@@ -21,6 +21,7 @@ const char* const kFooter = R"(examples:
   gpucheck --output report.json              the table on the terminal, the whole report in a file
   gpucheck --format prometheus --output /var/lib/node_exporter/textfile/gpucheck.prom
   gpucheck list                              the GPUs and what the files say about them
+  dmesg | gpucheck log -                     what the kernel log says about the GPUs
   gpucheck explain pcie.link.narrow          what a code means and what to do about it
   gpucheck capture ./bug-report              record this machine without serials, addresses and names
 
@@ -45,6 +46,9 @@ void add_machine_options(CLI::App& app, MachineOptions& options) {
     app.add_option("--instance-type", options.instance_type,
                    "The instance's type, e.g. gpu-mi300x8-1536gb; what it promises is expected")
         ->option_text("TYPE");
+    app.add_option("--kernel-log", options.kernel_log,
+                   "Take the kernel log from FILE (- for standard input) instead of the machine's own")
+        ->option_text("FILE|-");
     app.add_option("--specs", options.specs_folder,
                    "Read gpus.json and instances.json from DIR where they are there, instead of the built-in ones")
         ->option_text("DIR");
@@ -95,6 +99,7 @@ struct Parsed {
     ExplainOptions explain;
     CaptureOptions capture;
     SpecsOptions specs;
+    LogOptions log;
     CompletionOptions completion;
     std::string log_level = "warn";
 };
@@ -125,6 +130,17 @@ ParsedOptions parse(int argc, const char* const* argv) {
     CLI::App* list = app.add_subcommand("list", "Show the GPUs and what the files say about each, without judging");
     add_machine_options(*list, parsed.list.machine);
     list->add_flag("--json", parsed.list.json, "Print the whole snapshot: every fact with its source, or why it is missing");
+
+    CLI::App* log = app.add_subcommand(
+        "log", "Turn a kernel log into events: what happened, to which GPU, how often, whose fault, what to do");
+    log->add_option("FILE", parsed.log.path,
+                    "dmesg, journalctl -k, syslog, /dev/kmsg or pstore text, also gzip, xz or zstd; - for standard input")
+        ->required()
+        ->option_text(" ");
+    log->add_option("--format", parsed.log.format, "text (default) or json")->option_text("text|json")->check(
+        CLI::IsMember({"text", "json"}).description(""));
+    log->add_option("--gpu", parsed.log.gpu, "Only events of this GPU, by its PCI address")->option_text("BDF");
+    log->add_flag("--since-boot", parsed.log.since_boot, "Only what follows the last boot in the file");
 
     CLI::App* explain = app.add_subcommand("explain", "Say what a finding code means, why it happens and what to do; all codes without CODE");
     explain->add_option("CODE", parsed.explain.code, "A code such as pcie.link.narrow, or a check such as nodes.access")->option_text(" ");
@@ -162,6 +178,8 @@ ParsedOptions parse(int argc, const char* const* argv) {
     result.log_level = parsed.log_level;
     if (list->parsed()) {
         result.command = parsed.list;
+    } else if (log->parsed()) {
+        result.command = parsed.log;
     } else if (explain->parsed()) {
         result.command = parsed.explain;
     } else if (capture->parsed()) {

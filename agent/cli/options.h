@@ -17,6 +17,7 @@ struct MachineOptions {
     std::vector<std::string> expect;   ///< KEY=VALUE
     std::string provider, instance_type;
     std::string specs_folder;
+    std::string kernel_log;            ///< file, "-", or empty: the machine's own
 };
 
 struct RunOptions {
@@ -48,6 +49,11 @@ struct SpecsOptions {
     bool json = false;
 };
 
+struct LogOptions {
+    std::string path, format = "text", gpu;
+    bool since_boot = false;
+};
+
 struct CompletionOptions {
     std::string shell;
 };
@@ -57,7 +63,8 @@ struct Stop {
     int status = 0;
 };
 
-using Command = std::variant<Stop, RunOptions, ListOptions, ExplainOptions, CaptureOptions, SpecsOptions, CompletionOptions>;
+using Command = std::variant<Stop, RunOptions, ListOptions, ExplainOptions, CaptureOptions, SpecsOptions, LogOptions,
+                             CompletionOptions>;
 
 struct ParsedOptions {
     Command command;

@@ -1,9 +1,10 @@
-// Reads the embedded catalogue.json; see catalogue.h.
+// Reads the embedded catalogue.json and adds the rows of the event catalogue; see catalogue.h.
 #include "checks/specs/catalogue.h"
 
 #include <algorithm>
 
 #include "checks/json/json.h"
+#include "checks/specs/events.h"
 #include "checks/specs/row_reader.h"
 
 extern "C" const char gpucheck_catalogue_json_begin[];
@@ -43,6 +44,8 @@ std::vector<CatalogueRow> load() {
         }
         rows.push_back(std::move(row));
     }
+    // What kernel-log lines mean is written once, beside the rules that find them.
+    for (const EventRow& event : event_book().rows) rows.push_back(event.catalogue);
     std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.code < b.code; });
     return rows;
 }

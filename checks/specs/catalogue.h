@@ -18,8 +18,8 @@ struct CatalogueRow {
     std::vector<std::string> references;
 };
 
-/// All rows, sorted by code; built from the embedded catalogue.json on first use. A row that does not parse
-/// is left out, and a test demands that none is.
+/// All rows, sorted by code; built from the embedded catalogue.json, events.json and xids.json on first use.
+/// A row that does not parse is left out, and a test demands that none is.
 const std::vector<CatalogueRow>& catalogue();
 /// The row of a code; nullptr when there is none.
 const CatalogueRow* catalogue_row(std::string_view code);

@@ -73,6 +73,11 @@ Host ubuntu_24_04() {
     host.os_pretty_name = fact("Ubuntu 24.04.2 LTS");
     host.hostname = fact("gpu-node-01");
     host.uptime_s = fact(120.0);
+    LogSummary quiet;
+    quiet.lines = 44;
+    quiet.first = "0.000000";
+    quiet.last = "13.080000";
+    host.kernel_log = Fact<LogSummary>(quiet, "/dev/kmsg");
     host.numa_balancing = fact(0);
     host.container = fact("none");
     host.secure_boot = fact(false);

@@ -117,7 +117,7 @@ TEST(Prometheus, SamplesSayWhatAlertsNeed) {
     EXPECT_TRUE(has(text, "\ngpucheck_verdict 4\n"));
     EXPECT_TRUE(has(text, "\ngpucheck_check_verdict{check=\"pcie.link\"} 4\n"));
     EXPECT_TRUE(has(
-        text, "gpucheck_finding{code=\"pcie.link.narrow\",subject=\"0000:19:00.0\",verdict=\"fail\"} 1\n"));
+        text, "gpucheck_finding{code=\"example.link.narrow\",subject=\"0000:19:00.0\",verdict=\"fail\"} 1\n"));
     EXPECT_TRUE(has(text, "gpucheck_finding{code=\"clock.wrong\",subject=\"host\",verdict=\"warn\"} 14\n"));
     EXPECT_TRUE(has(text, "gpucheck_gpus{state=\"expected\"} 8\n"));
     EXPECT_TRUE(has(text, "gpucheck_gpus{state=\"pci\"} 7\n"));
@@ -170,7 +170,7 @@ TEST(Html, OnePageForEverything) {
     const std::string text = render(failing(), Format::html);
     EXPECT_TRUE(text.starts_with("<!DOCTYPE html>"));
     for (const char* part : {"lang=\"en\"", "prefers-color-scheme:dark", "@media print", "<caption>",
-                             "scope=\"col\"", "scope=\"row\"", "default-src 'none'", "pcie.link.narrow",
+                             "scope=\"col\"", "scope=\"row\"", "default-src 'none'", "example.link.narrow",
                              "0000:19:00.0", "timedatectl set-ntp true", "no AMD GPU"}) {
         EXPECT_TRUE(has(text, part)) << part;
     }

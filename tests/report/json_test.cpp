@@ -41,7 +41,7 @@ TEST(JsonReport, FindingsCarryNoPass) {
     EXPECT_EQ(clock["action"], "fix_guest_config");
     EXPECT_EQ(clock["first"], "2026-11-30T09:00:00Z");
     EXPECT_FALSE(clock["remedy"].get<std::string>().empty());
-    EXPECT_TRUE(json["findings"][0]["remedy"].is_null()) << "a code without a row";
+    EXPECT_TRUE(json["findings"][1]["remedy"].is_null()) << "a code without a row";
     EXPECT_EQ(json["findings"][0]["scope"], "host");
 }
 

@@ -92,7 +92,7 @@ Report failing() {
     report.checks[0].result.findings[0].scope = Scope::host;
     Findings links = passes("pcie.link", report.snapshot);
     for (std::size_t i = 0; i < 3; ++i) {
-        links[i].code = "pcie.link.narrow";
+        links[i].code = "example.link.narrow";
         links[i].verdict = Verdict::fail;
         links[i].observed = "x8";
     }

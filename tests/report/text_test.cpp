@@ -53,7 +53,7 @@ TEST(Text, APassClaimsNoMoreThanWasChecked) {
 
 TEST(Text, FaultsComeWithOwnerAndRemedy) {
     const std::string text = text_of(failing());
-    const std::size_t missing = text.find("gpu.count.missing"), narrow = text.find("pcie.link.narrow"),
+    const std::size_t missing = text.find("gpu.count.missing"), narrow = text.find("example.link.narrow"),
                       clock = text.find("clock.wrong");
     EXPECT_LT(missing, narrow);
     EXPECT_LT(narrow, clock) << "the warning comes last";
@@ -69,7 +69,7 @@ TEST(Text, FaultsComeWithOwnerAndRemedy) {
 
 TEST(Text, AFaultOfManyGpusIsToldOnce) {
     const std::string text = text_of(failing());
-    EXPECT_EQ(count(text, "FAIL  pcie.link.narrow"), 1U);
+    EXPECT_EQ(count(text, "FAIL  example.link.narrow"), 1U);
     EXPECT_TRUE(has(text, "0000:19:00.0, 0000:29:00.0, 0000:39:00.0 (3)")) << text;
 }
 

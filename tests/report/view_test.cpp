@@ -92,7 +92,7 @@ TEST(Grouped, OneEntryForAFaultOfManyGpus) {
     const View view = view_of(report);
     const std::vector<Group> groups = grouped(view.problems);
     ASSERT_EQ(groups.size(), 3U);
-    EXPECT_EQ(groups[1].head->code, "pcie.link.narrow");
+    EXPECT_EQ(groups[1].head->code, "example.link.narrow");
     ASSERT_EQ(groups[1].cases.size(), 1U);
     EXPECT_EQ(groups[1].cases[0].subjects.size(), 3U);
 }

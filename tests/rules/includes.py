@@ -14,6 +14,7 @@ ALLOWED = {
     "checks/specs": ["checks/model", "checks/json", "checks/specs"],
     "checks": ["checks/model", "checks/"],          # the checks themselves: model, all.h, shared wording
     "agent/host": ["checks/model", "checks/json", "agent/host"],
+    "agent/host/kernel_log": ["checks/model", "checks/json", "checks/specs", "agent/host"],
     "agent/supervise": ["agent/supervise"],
     "agent/capture": ["checks/model", "checks/json", "agent/host", "agent/capture"],
     "agent/report": ["checks/model", "checks/json", "checks/specs", "agent/report"],
