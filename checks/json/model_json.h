@@ -21,8 +21,8 @@
 // existing struct are therefore Facts.
 #pragma once
 
-#include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -81,10 +81,41 @@ inline std::optional<Profile> named(std::string_view name, Profile*) {
     return profile_from(name);
 }
 
+// Everything that touches Json itself is a plain function: instantiated for each of a hundred types it would
+// cost the compiler gigabytes and the binary half a megabyte.
 Json write_text(const std::string& text);
 Json write_double(double number);
+Json write_unsigned(std::uint64_t number);
+Json write_signed(std::int64_t number);
+Json write_bool(bool value);
+Json write_name(std::string_view name);
+Json write_known(Json value, const std::string& source);
+Json write_missing(const Missing& missing);
+Json empty_object();
+Json empty_array();
+void add(Json& object, std::string_view name, Json value);
+void append(Json& array, Json value);
+
 bool read_text(const Json& json, std::string& text, std::string& error);
 bool read_double(const Json& json, double& number, std::string& error);
+bool read_bool(const Json& json, bool& value, std::string& error);
+/// Within `min` and `max`.
+bool read_unsigned(const Json& json, std::uint64_t& number, std::uint64_t max, std::string& error);
+bool read_signed(const Json& json, std::int64_t& number, std::int64_t min, std::int64_t max,
+                 std::string& error);
+bool read_name(const Json& json, std::string& name, std::string& error);
+bool read_bdf(const Json& json, Bdf& value, std::string& error);
+/// Reads what a Fact<T> is: `value` is nullptr and `missing` is set, or `value` is set and `missing.source`
+/// is its source.
+bool read_fact_parts(const Json& json, const Json*& value, Missing& missing, std::string& error);
+bool expect_object(const Json& json, std::string& error);
+bool expect_array(const Json& json, std::string& error);
+bool is_null(const Json& json);
+/// nullptr when there is none.
+const Json* member(const Json& object, std::string_view name);
+std::size_t size(const Json& array);
+const Json& element(const Json& array, std::size_t index);
+
 /// Sets `error` and is false, so that a reader can return it.
 bool fail(std::string& error, std::string_view what);
 /// Puts a step ("pci", "[3]") in front of the path in `error`; false.
@@ -97,53 +128,53 @@ template <class T>
 bool read(const Json& json, T& value, std::string& error);
 
 template <class T>
-Json write_fact(const Fact<T>& fact) {
-    Json json = Json::object();
-    if (fact.known()) {
-        json.emplace("value", write(fact.value()));
-    } else {
-        json.emplace("missing", write_text(fact.missing().why));
-    }
-    json.emplace("source", write_text(fact.source()));
+[[gnu::noinline]] Json write_struct(const T& value) {
+    Json json = empty_object();
+    std::apply([&](const auto&... field) { (add(json, field.name, write(value.*field.member)), ...); },
+               T::fields());
     return json;
 }
 
 template <class T>
-Json write_struct(const T& value) {
-    Json json = Json::object();
-    std::apply(
-        [&](const auto&... field) {
-            (json.emplace(std::string(field.name), write(value.*field.member)), ...);
-        },
-        T::fields());
+[[gnu::noinline]] Json write_vector(const std::vector<T>& value) {
+    Json json = empty_array();
+    for (const auto& one : value) append(json, write(one));
+    return json;
+}
+
+template <class A, class B>
+Json write_pair(const std::pair<A, B>& value) {
+    Json json = empty_array();
+    append(json, write(value.first));
+    append(json, write(value.second));
     return json;
 }
 
 template <class T>
-Json write(const T& value) {
-    if constexpr (std::same_as<T, bool> || std::integral<T>) {
-        return Json(value);
-    } else if constexpr (std::floating_point<T>) {
+[[gnu::noinline]] Json write(const T& value) {
+    if constexpr (std::same_as<T, bool>) {
+        return write_bool(value);
+    } else if constexpr (std::unsigned_integral<T>) {
+        return write_unsigned(value);
+    } else if constexpr (std::signed_integral<T>) {
+        return write_signed(value);
+    } else if constexpr (std::same_as<T, double>) {
         return write_double(value);
     } else if constexpr (std::same_as<T, std::string>) {
         return write_text(value);
     } else if constexpr (std::is_enum_v<T>) {
-        return Json(std::string(name_of(value)));
+        return write_name(name_of(value));
     } else if constexpr (std::same_as<T, Bdf>) {
-        return Json(value.str());
+        return write_text(value.str());
     } else if constexpr (is_a<T, std::vector>) {
-        Json json = Json::array();
-        for (const auto& element : value) json.push_back(write(element));
-        return json;
+        return write_vector(value);
     } else if constexpr (is_a<T, std::optional>) {
         return value ? write(*value) : Json(nullptr);
     } else if constexpr (is_a<T, std::pair>) {
-        Json json = Json::array();
-        json.push_back(write(value.first));
-        json.push_back(write(value.second));
-        return json;
+        return write_pair(value);
     } else if constexpr (is_a<T, Fact>) {
-        return write_fact(value);
+        return value.known() ? write_known(write(value.value()), value.source())
+                             : write_missing(value.missing());
     } else {
         static_assert(HasFields<T>, "a type that model_json.h knows, or a struct with fields()");
         return write_struct(value);
@@ -152,76 +183,59 @@ Json write(const T& value) {
 
 template <class T>
 bool read_integer(const Json& json, T& value, std::string& error) {
-    if (json.is_number_unsigned()) {
-        const auto number = json.get<std::uint64_t>();
-        if (!std::in_range<T>(number)) return fail(error, "number out of range");
+    if constexpr (std::is_unsigned_v<T>) {
+        std::uint64_t number = 0;
+        if (!read_unsigned(json, number, std::numeric_limits<T>::max(), error)) return false;
         value = static_cast<T>(number);
-        return true;
+    } else {
+        std::int64_t number = 0;
+        if (!read_signed(json, number, std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), error))
+            return false;
+        value = static_cast<T>(number);
     }
-    if (!json.is_number_integer()) return fail(error, "expected an integer");
-    const auto number = json.get<std::int64_t>();
-    if (!std::in_range<T>(number)) return fail(error, "number out of range");
-    value = static_cast<T>(number);
     return true;
 }
 
 template <class T>
 bool read_enum(const Json& json, T& value, std::string& error) {
     std::string name;
-    if (!json.is_string()) return fail(error, "expected a name");
-    if (!read_text(json, name, error)) return false;
+    if (!read_name(json, name, error)) return false;
     const std::optional<T> found = named(name, static_cast<T*>(nullptr));
     if (!found) return fail(error, "unknown name");
     value = *found;
     return true;
 }
 
-inline bool read_bdf(const Json& json, Bdf& value, std::string& error) {
-    std::string text;
-    if (!read_text(json, text, error)) return false;
-    const std::optional<Bdf> parsed = Bdf::parse(text);
-    if (!parsed) return fail(error, "expected a PCI address");
-    value = *parsed;
-    return true;
-}
-
 template <class T>
-bool read_vector(const Json& json, std::vector<T>& value, std::string& error) {
-    if (!json.is_array()) return fail(error, "expected an array");
+[[gnu::noinline]] bool read_vector(const Json& json, std::vector<T>& value, std::string& error) {
+    if (!expect_array(json, error)) return false;
     value.clear();
-    value.reserve(json.size());
-    for (std::size_t i = 0; i < json.size(); ++i) {
-        T element{};
-        if (!read(json[i], element, error)) return fail_at(error, i);
-        value.push_back(std::move(element));
+    for (std::size_t i = 0; i < size(json); ++i) {  // grows as elements prove good: "[0,0,0,..." must not allocate
+        if (!read(element(json, i), value.emplace_back(), error)) return fail_at(error, i);
     }
     return true;
 }
 
 template <class A, class B>
 bool read_pair(const Json& json, std::pair<A, B>& value, std::string& error) {
-    if (!json.is_array() || json.size() != 2) return fail(error, "expected an array of two");
-    if (!read(json[0], value.first, error)) return fail_at(error, 0);
-    return read(json[1], value.second, error) || fail_at(error, 1);
+    if (!expect_array(json, error)) return false;
+    if (size(json) != 2) return fail(error, "expected two elements");
+    if (!read(element(json, 0), value.first, error)) return fail_at(error, 0);
+    return read(element(json, 1), value.second, error) || fail_at(error, 1);
 }
 
 template <class T>
-bool read_fact(const Json& json, Fact<T>& fact, std::string& error) {
-    if (!json.is_object()) return fail(error, "expected an object");
-    const auto value = json.find("value"), missing = json.find("missing"), source = json.find("source");
-    if ((value == json.end()) == (missing == json.end()))
-        return fail(error, "expected either value or missing");
-    std::string where;
-    if (source != json.end() && !read_text(*source, where, error)) return fail_below(error, "source");
-    if (missing != json.end()) {
-        std::string why;
-        if (!read_text(*missing, why, error)) return fail_below(error, "missing");
-        fact = Missing{std::move(where), std::move(why)};
+[[gnu::noinline]] bool read_fact(const Json& json, Fact<T>& fact, std::string& error) {
+    const Json* value = nullptr;
+    Missing missing;
+    if (!read_fact_parts(json, value, missing, error)) return false;
+    if (value == nullptr) {
+        fact = std::move(missing);
         return true;
     }
     T known{};
     if (!read(*value, known, error)) return fail_below(error, "value");
-    fact = Fact<T>(std::move(known), std::move(where));
+    fact = Fact<T>(std::move(known), std::move(missing.source));
     return true;
 }
 
@@ -231,30 +245,33 @@ bool read_absent(T& value, std::string& error) {
         value = Missing{"", std::string(kNotInSnapshot)};
         return true;
     } else if constexpr (HasFields<T>) {
-        return read(Json(Json::object()), value, error);
+        return read(empty_object(), value, error);
     } else {
         return fail(error, "is missing");
     }
 }
 
 template <class T>
-bool read_struct(const Json& json, T& value, std::string& error) {
-    if (!json.is_object()) return fail(error, "expected an object");
-    const auto member = [&](const auto& field) {
-        const auto found = json.find(std::string(field.name));
-        const bool good = found == json.end() ? read_absent(value.*field.member, error)
-                                              : read(*found, value.*field.member, error);
-        return good || fail_below(error, field.name);
-    };
-    return std::apply([&](const auto&... field) { return (member(field) && ...); }, T::fields());
+[[gnu::noinline]] bool read_member(const Json& json, std::string_view name, T& value, std::string& error) {
+    const Json* found = member(json, name);
+    const bool good = found == nullptr ? read_absent(value, error) : read(*found, value, error);
+    return good || fail_below(error, name);
+}
+
+template <class T>
+[[gnu::noinline]] bool read_struct(const Json& json, T& value, std::string& error) {
+    if (!expect_object(json, error)) return false;
+    return std::apply(
+        [&](const auto&... field) {
+            return (read_member(json, field.name, value.*field.member, error) && ...);
+        },
+        T::fields());
 }
 
 template <class T>
 bool read(const Json& json, T& value, std::string& error) {
     if constexpr (std::same_as<T, bool>) {
-        if (!json.is_boolean()) return fail(error, "expected true or false");
-        value = json.get<bool>();
-        return true;
+        return read_bool(json, value, error);
     } else if constexpr (std::integral<T>) {
         return read_integer(json, value, error);
     } else if constexpr (std::same_as<T, double>) {
@@ -269,7 +286,7 @@ bool read(const Json& json, T& value, std::string& error) {
         return read_vector(json, value, error);
     } else if constexpr (is_a<T, std::optional>) {
         value.reset();
-        return json.is_null() || read(json, value.emplace(), error);
+        return is_null(json) || read(json, value.emplace(), error);
     } else if constexpr (is_a<T, std::pair>) {
         return read_pair(json, value, error);
     } else if constexpr (is_a<T, Fact>) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "tests/json/struct_tools.h"
@@ -149,7 +150,7 @@ TEST(ModelJson, PairsAndOptionals) {
     std::string error;
     ASSERT_TRUE(from_json(through_text(to_json(Pair{~std::uint64_t{0}, 0.5})), pair, error));
     EXPECT_EQ(pair, (Pair{~std::uint64_t{0}, 0.5}));
-    EXPECT_EQ(error_of<Pair>(Json::parse("[1]")), "expected an array of two");
+    EXPECT_EQ(error_of<Pair>(Json::parse("[1]")), "expected two elements");
     EXPECT_EQ(error_of<Pair>(Json::parse("[1,true]")), "[1]: expected a number");
     std::optional<unsigned> some = 5;
     ASSERT_TRUE(from_json(Json(nullptr), some, error));
@@ -235,6 +236,12 @@ TEST(ModelJson, WrongTypesNeverCrash) {
         for (Json& member : top) replace_each(root, member, refused);
     }
     EXPECT_GT(refused, 500U);
+}
+
+TEST(ModelJson, ALongListOfNothingAllocatesNothing) {
+    Json json = to_json(Snapshot{});
+    json["gpus"] = Json(std::vector<int>(1000000, 0));  // a million Devices would be gigabytes
+    EXPECT_EQ(error_of<Snapshot>(json), "gpus[0]: expected an object");
 }
 
 TEST(ModelJson, EnumsOutOfRangeDoNotThrow) {

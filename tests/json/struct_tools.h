@@ -61,7 +61,7 @@ class Filler {
     explicit Filler(bool known) : known_(known) {}
 
     template <class T>
-    void fill(T& value) {
+    [[gnu::noinline]] void fill(T& value) {
         using namespace model_json;
         ++count_;
         if constexpr (std::is_same_v<T, bool>) {
@@ -91,7 +91,7 @@ class Filler {
 
   private:
     template <class T>
-    void fill_fact(Fact<T>& fact) {
+    [[gnu::noinline]] void fill_fact(Fact<T>& fact) {
         const std::string source = "source " + std::to_string(count_);
         if (!known_) {
             fact = Missing{source, "why " + std::to_string(count_)};
