@@ -45,14 +45,7 @@ std::vector<CatalogueRow> load() {
         rows.push_back(std::move(row));
     }
     // What kernel-log lines mean is written once, beside the rules that find them.
-    // A fault that both a counter and a line tell has one code; its row is the one in catalogue.json.
-    const auto known = [&rows, size = rows.size()](const std::string& code) {
-        return std::any_of(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(size),
-                           [&](const CatalogueRow& row) { return row.code == code; });
-    };
-    for (const EventRow& event : event_book().rows) {
-        if (!known(event.catalogue.code)) rows.push_back(event.catalogue);
-    }
+    for (const EventRow& event : event_book().rows) rows.push_back(event.catalogue);
     std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.code < b.code; });
     return rows;
 }

@@ -62,7 +62,7 @@ TEST(KernelLogCheck, PinsAnEventOnItsGpu) {
     const std::string gone = "0000:fe:00.0";
     EXPECT_EQ(said_of(with(healthy, {event("xid.79", Verdict::fail, gone)})), "xid.79 " + gone + " fail")
         << "it left the bus";
-    EXPECT_EQ(said_of(with(healthy, {event("pcie.aer.fatal", Verdict::fail, gone)})), "")
+    EXPECT_EQ(said_of(with(healthy, {event("pcie.error.fatal", Verdict::fail, gone)})), "")
         << "some other device";
     EXPECT_EQ(said_of(with(healthy, {event("xid.45", Verdict::pass, gpu)})), "");
     EXPECT_EQ(said_of(with(healthy, {event("host.oom", Verdict::warn, "")})), "host.oom host warn");
@@ -72,8 +72,8 @@ TEST(KernelLogCheck, MapsAPortToTheGpuBelowIt) {
     Snapshot machine = healthy_h100_x8();
     ASSERT_FALSE(machine.gpus.at(1).pci.path.empty());
     const std::string port = machine.gpus.at(1).pci.path.front().bdf.str();
-    const std::string said = said_of(with(machine, {event("pcie.aer.fatal", Verdict::fail, port)}));
-    EXPECT_NE(said.find("pcie.aer.fatal " + machine.gpus.at(1).bdf.str() + " fail"), std::string::npos)
+    const std::string said = said_of(with(machine, {event("pcie.error.fatal", Verdict::fail, port)}));
+    EXPECT_NE(said.find("pcie.error.fatal " + machine.gpus.at(1).bdf.str() + " fail"), std::string::npos)
         << said;
 }
 

@@ -257,16 +257,16 @@ TEST(Folding, ALostGpuOverSeveralLinesAndLevels) {
               "xid.79 0000:18:00.0 fail x1\n");
     EXPECT_EQ(said({"pcieport 0000:17:00.0: AER: Uncorrected (Fatal) error received: 0000:17:00.0",
                     "pcieport 0000:17:00.0: AER: device recovery successful"}),
-              "pcie.aer.fatal 0000:17:00.0 warn x1\n");
+              "pcie.error.fatal 0000:17:00.0 warn x1\n");
     EXPECT_EQ(said({"nvme 0000:05:00.0: AER: can't recover (no error_detected callback)"}), "") << "a disk";
 }
 
 TEST(Folding, ThePortNamesWhoItHeardTheErrorFrom) {
     const std::string fatal = "pcieport 0000:40:01.1: AER: Uncorrected (Fatal) error received: 0000:41:00.0";
     EXPECT_EQ(said({"pci 0000:41:00.0: [10de:2330] type 00 class 0x030200", fatal}),
-              "pcie.aer.fatal 0000:41:00.0 fail x1\n");
+              "pcie.error.fatal 0000:41:00.0 fail x1\n");
     EXPECT_EQ(said({"pci 0000:41:00.0: [144d:a80a] type 00 class 0x010802", fatal}), "") << "a disk";
-    EXPECT_EQ(said({fatal}), "pcie.aer.fatal 0000:40:01.1 fail x1\n");
+    EXPECT_EQ(said({fatal}), "pcie.error.fatal 0000:40:01.1 fail x1\n");
 }
 
 TEST(Folding, DetailLinesOfAnSxidAreNotCounted) {
@@ -298,10 +298,10 @@ TEST(Folding, LinkLimitsOfGpusOnBareMetalOnly) {
         << "a guest";
     const std::string bar = "pci 0000:21:00.0: BAR 1: no space for [mem size 0x2000000000 64bit pref]";
     EXPECT_EQ(said({"pci 0000:21:00.0: [1002:74a1] type 00 class 0x120000", bar}),
-              "pcie.bar.unassigned 0000:21:00.0 fail x1\n");
+              "pcie.bar.refused 0000:21:00.0 fail x1\n");
     EXPECT_EQ(said({"pci 0000:21:00.0: [1002:74a1] type 00 class 0x120000", bar,
                     "pci 0000:21:00.0: BAR 1: assigned [mem 0x4000000000-0x5fffffffff 64bit pref]"}),
-              "pcie.bar.unassigned 0000:21:00.0 warn x1\n");
+              "pcie.bar.refused 0000:21:00.0 warn x1\n");
     EXPECT_EQ(said({"pci 0000:21:00.0: [1002:74a1] type 00 class 0x120000",
                     "pci 0000:21:00.0: BAR 7: no space for [mem size 0x2000000000 64bit pref]",
                     "pci 0000:20:01.1: BAR 13: no space for [io  size 0x1000]",

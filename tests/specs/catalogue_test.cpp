@@ -1,5 +1,6 @@
 // The catalogue of codes is read whole.
 #include "checks/specs/catalogue.h"
+#include "checks/specs/events.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +21,7 @@ TEST(Catalogue, NoRowOfTheFileIsLeftOut) {
     ASSERT_TRUE(std::holds_alternative<Json>(parsed)) << std::get<std::string>(parsed);
     const Json& codes = std::get<Json>(parsed)["codes"];
     ASSERT_TRUE(codes.is_array());
-    EXPECT_EQ(catalogue().size(), codes.size());
+    EXPECT_EQ(catalogue().size(), codes.size() + event_book().rows.size());  // what log lines mean has files of its own
     for (const Json& row : codes)
         EXPECT_NE(catalogue_row(row["code"].get<std::string>()), nullptr) << row["code"];
 }
@@ -34,7 +35,7 @@ TEST(Catalogue, RowsAreSortedUniqueAndComplete) {
         EXPECT_FALSE(row.cause.empty()) << row.code;
         EXPECT_FALSE(row.remedy.empty()) << row.code;
         EXPECT_TRUE(row.severity == Verdict::warn || row.severity == Verdict::fail ||
-                    row.severity == Verdict::unknown)
+                    row.severity == Verdict::unknown || row.action == Action::none)  // log lines that need nothing
             << row.code;
         EXPECT_EQ(catalogue_row(row.code), &row);
     }
