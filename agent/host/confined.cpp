@@ -56,6 +56,10 @@ bool read_text_link(int dir, const char* name, std::string& target) {
     return true;
 }
 
+bool has_text_links(Confinement confinement) {
+    return confinement == Confinement::beneath_with_text_links;
+}
+
 bool maybe_text_link(const struct stat& status) {
     return S_ISREG(status.st_mode) && status.st_size > 0 && status.st_size < PATH_MAX;
 }
@@ -101,7 +105,9 @@ int Descriptor::release() {
 
 int read_any_link(int dir, const std::string& name, bool text_links, std::string& target) {
     const int code = read_link_at(dir, name.c_str(), target);
-    if (code == EINVAL && text_links && read_text_link(dir, name.c_str(), target) && is_text_link(dir, target)) return 0;
+    if (code == EINVAL && text_links && read_text_link(dir, name.c_str(), target) &&
+        is_text_link(dir, target))
+        return 0;
     return code;
 }
 
@@ -123,7 +129,7 @@ Descriptor walk_confined(int root_fd, std::string_view path, int flags, Confinem
         pending.pop_back();
         if (name == "..") {
             if (names.empty()) {
-                if (confinement == Confinement::beneath) return fail(EXDEV);
+                if (confinement != Confinement::live) return fail(EXDEV);
                 continue;
             }
             names.pop_back();
@@ -135,7 +141,7 @@ Descriptor walk_confined(int root_fd, std::string_view path, int flags, Confinem
         const bool last = pending.empty();
         const bool follow = !(last && (flags & O_NOFOLLOW) != 0);
         std::string target;
-        const bool text_link = follow && confinement == Confinement::beneath && maybe_text_link(status) &&
+        const bool text_link = follow && has_text_links(confinement) && maybe_text_link(status) &&
                                read_text_link(here(), name.c_str(), target) &&
                                (!last || is_text_link(here(), target));
         if (follow && (S_ISLNK(status.st_mode) || text_link)) {
@@ -145,7 +151,7 @@ Descriptor walk_confined(int root_fd, std::string_view path, int flags, Confinem
             }
             if (target.empty()) return fail(ENOENT);
             if (target.front() == '/') {
-                if (confinement == Confinement::beneath) return fail(EXDEV);
+                if (confinement != Confinement::live) return fail(EXDEV);
                 stack.clear();
                 names.clear();
             }
@@ -195,13 +201,13 @@ Descriptor open_confined(int root_fd, std::string_view path, int flags, Confinem
         struct open_how how {};
         how.flags = static_cast<__u64>(static_cast<unsigned>(flags | O_CLOEXEC));
         how.resolve = confinement == Confinement::live ? RESOLVE_IN_ROOT : RESOLVE_BENEATH;
-        if (confinement == Confinement::beneath) how.resolve |= RESOLVE_NO_MAGICLINKS;
+        if (confinement != Confinement::live) how.resolve |= RESOLVE_NO_MAGICLINKS;
         const long fd = ::syscall(SYS_openat2, root_fd, relative.c_str(), &how, sizeof how);
         if (fd >= 0) {
             error = 0;
             Descriptor found(static_cast<int>(fd));
-            if (confinement == Confinement::live || !may_be_text_link(found.get(), flags)) return found;
-        } else if (confinement == Confinement::live || errno != ENOTDIR) {
+            if (!has_text_links(confinement) || !may_be_text_link(found.get(), flags)) return found;
+        } else if (!has_text_links(confinement) || errno != ENOTDIR) {
             // EPERM can be the answer of the file or of a seccomp filter that does not know openat2: only the
             // walk can tell.
             if (errno != ENOSYS && errno != EPERM && errno != EAGAIN) {
@@ -212,6 +218,31 @@ Descriptor open_confined(int root_fd, std::string_view path, int flags, Confinem
         }
     }
     return walk_confined(root_fd, path, flags, confinement, error, nullptr);
+}
+
+Descriptor resolve_confined(int root_fd, std::string_view path, int flags, Confinement confinement,
+                            int& error, std::string& resolved) {
+    if (!has_text_links(confinement)) {
+        // The kernel knows the path of what it opened; asking for it spares a walk of every component.
+        Descriptor found = open_confined(root_fd, path, flags | O_PATH, confinement, error);
+        std::string root, place;
+        const auto path_of = [](int fd, std::string& text) {
+            return read_link_at(AT_FDCWD, ("/proc/self/fd/" + std::to_string(fd)).c_str(), text) == 0;
+        };
+        if (!found.valid() && error != EPERM) return found;
+        if (found.valid() && path_of(root_fd, root) && path_of(found.get(), place)) {
+            if (root == "/") root.clear();
+            if (place == root) {
+                resolved = "/";
+                return found;
+            }
+            if (place.starts_with(root) && place.size() > root.size() && place[root.size()] == '/') {
+                resolved = place.substr(root.size());
+                return found;
+            }
+        }
+    }
+    return walk_confined(root_fd, path, flags | O_PATH, confinement, error, &resolved);
 }
 
 RecordedFolders::Entry& RecordedFolders::entry(std::string_view folder) {
@@ -226,8 +257,9 @@ RecordedFolders::Entry& RecordedFolders::entry(std::string_view folder) {
     return oldest;
 }
 
-Descriptor RecordedFolders::open(int root_fd, std::string_view path, int flags, int& error) {
-    const auto search = [&] { return open_confined(root_fd, path, flags, Confinement::beneath, error); };
+Descriptor RecordedFolders::open(int root_fd, std::string_view path, int flags, Confinement confinement,
+                                 int& error) {
+    const auto search = [&] { return open_confined(root_fd, path, flags, confinement, error); };
     const bool as_folder = flags == (O_PATH | O_DIRECTORY);
     const std::size_t slash = path.rfind('/');
     const std::string name(as_folder ? "." : path.substr(slash == std::string_view::npos ? 0 : slash + 1));
@@ -237,16 +269,18 @@ Descriptor RecordedFolders::open(int root_fd, std::string_view path, int flags, 
     Entry& here = entry(folder);
     if (here.uses == 0) return search();  // the first path below this folder: perhaps the only one
     if (!here.open.valid()) {
-        here.open = open_confined(root_fd, folder, O_PATH | O_DIRECTORY, Confinement::beneath, error);
+        here.open = open_confined(root_fd, folder, O_PATH | O_DIRECTORY, confinement, error);
         if (!here.open.valid()) return search();
     }
     Descriptor found(::openat(here.open.get(), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
     error = found.valid() ? 0 : errno;
     if (error == ELOOP || error == ENOTDIR) return search();  // a link of either kind
     if (!found.valid() || (flags & O_NOFOLLOW) != 0) return found;
-    struct stat status {};
-    const bool link = ::fstat(found.get(), &status) == 0 && S_ISLNK(status.st_mode);
-    return link || may_be_text_link(found.get(), flags) ? search() : std::move(found);
+    if ((flags & O_PATH) != 0) {  // without it, open(2) has refused a link
+        struct stat status {};
+        if (::fstat(found.get(), &status) == 0 && S_ISLNK(status.st_mode)) return search();
+    }
+    return has_text_links(confinement) && may_be_text_link(found.get(), flags) ? search() : std::move(found);
 }
 
 }  // namespace gpucheck::host

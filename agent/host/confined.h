@@ -29,9 +29,10 @@ class Descriptor {
 
 /// How links are followed below the root.
 enum class Confinement {
-    live,     ///< the root is "/": absolute links start there again, ".." stops there
-    beneath,  ///< a recorded root: a link that is absolute or climbs out is EXDEV; links laid down as text
-              ///< files count
+    live,                     ///< the root is "/": absolute links start there again, ".." stops there
+    beneath,                  ///< a recorded root: a link that is absolute or climbs out is EXDEV
+    beneath_with_text_links,  ///< the same, and small files that hold a target are links: some checkouts and
+                              ///< archives lay links down so
 };
 
 /// openat below `root_fd`; `path` is absolute as on the machine. Returns an invalid descriptor and sets
@@ -48,12 +49,16 @@ int read_any_link(int dir, const std::string& name, bool text_links, std::string
 Descriptor walk_confined(int root_fd, std::string_view path, int flags, Confinement confinement, int& error,
                          std::string* resolved);
 
+/// open_confined with O_PATH and `flags`, and the resolved absolute form.
+Descriptor resolve_confined(int root_fd, std::string_view path, int flags, Confinement confinement,
+                            int& error, std::string& resolved);
+
 /// Opens paths below a recorded root. It does not change, and its files are read folder by folder: a few
 /// folders are kept open, which saves most of the work of finding them again. (A live /sys changes: a kept
 /// folder would hide a new device.)
 class RecordedFolders {
   public:
-    Descriptor open(int root_fd, std::string_view path, int flags, int& error);
+    Descriptor open(int root_fd, std::string_view path, int flags, Confinement confinement, int& error);
 
   private:
     struct Entry {

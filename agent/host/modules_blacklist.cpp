@@ -42,7 +42,8 @@ std::string_view without_quotes(std::string_view text) {
     return text;
 }
 
-// "/bin/false" and "/usr/bin/true", with at most a comment after it: any other command may load the module after all.
+// "/bin/false" and "/usr/bin/true", with at most a comment after it: any other command may load the module
+// after all.
 bool does_nothing(const std::vector<std::string_view>& command) {
     if (command.empty() || (command.size() > 1 && command[1].front() != '#')) return false;
     const std::string_view program = command.front().substr(command.front().rfind('/') + 1);
@@ -127,8 +128,7 @@ void Blacklist::read_line(std::string_view line, const std::string& path) {
     const std::vector<std::string_view> words = words_of(line, " \t\r");
     if (words.size() < 2 || words[0].front() == '#' || !is_text(line)) return;
     const std::vector<std::string_view> rest(words.begin() + 2, words.end());
-    const bool blocked = words[0] == "blacklist" ||
-                         (words[0] == "install" && does_nothing(rest)) ||
+    const bool blocked = words[0] == "blacklist" || (words[0] == "install" && does_nothing(rest)) ||
                          (words[0] == "alias" && !rest.empty() && rest[0] == "off");
     if (blocked) block(words[1], path, path);
 }

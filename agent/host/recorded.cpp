@@ -1,5 +1,5 @@
-// Reads what git cannot hold of a recorded machine; every field is checked, because a recorded machine comes from
-// a stranger's bug report.
+// Reads what git cannot hold of a recorded machine; every field is checked, because a recorded machine comes
+// from a stranger's bug report.
 #include "agent/host/recorded.h"
 
 #include <fcntl.h>
@@ -156,11 +156,13 @@ bool read_process(const Json& document, RecordedProcess& process, std::string& e
             if (value.is_string()) process.env[name] = value.get<std::string>();
         }
     }
-    if (const std::string now = text_of(document, "now"); !now.empty()) process.now = Fact<std::string>(now, source);
+    if (const std::string now = text_of(document, "now"); !now.empty())
+        process.now = Fact<std::string>(now, source);
     if (const auto uptime = document.find("uptime_s"); uptime != document.end() && uptime->is_number()) {
         process.uptime_s = Fact<double>(uptime->get<double>(), source);
     }
-    if (const auto clock = document.find("clock_synchronized"); clock != document.end() && clock->is_boolean()) {
+    if (const auto clock = document.find("clock_synchronized");
+        clock != document.end() && clock->is_boolean()) {
         process.clock_synchronized = Fact<bool>(clock->get<bool>(), source);
     }
     if (const auto spaces = document.find("filesystems"); spaces != document.end() && spaces->is_object()) {

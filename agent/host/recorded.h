@@ -17,7 +17,8 @@ struct RecordedMachine {
     std::optional<CapturedPaths> captured;  ///< nullopt: everything absent is absent
 };
 
-/// Reads the files of `folder`; nullopt and a sentence in `error` when one of them is unusable. Absent files are fine.
+/// Reads the files of `folder`; nullopt and a sentence in `error` when one of them is unusable. Absent files
+/// are fine.
 std::optional<RecordedMachine> read_recorded(const std::string& folder, std::string& error);
 
 /// This process, for a live machine.

@@ -1,5 +1,5 @@
-// Reads a machine's files through one root descriptor; see sysroot.h. What a recorded machine cannot hold as files
-// comes from its nodes.json and process.json and wins over what lies on disk.
+// Reads a machine's files through one root descriptor; see sysroot.h. What a recorded machine cannot hold as
+// files comes from its nodes.json and process.json and wins over what lies on disk.
 #include "agent/host/sysroot.h"
 
 #include <dirent.h>
@@ -30,6 +30,19 @@ std::string type_of(mode_t mode) {
     return "other";
 }
 
+// Does this recorded root hold real links? Every machine has some of these; a checkout without link support
+// has them as files.
+Confinement confinement_of(int root) {
+    for (const char* place :
+         {"lib", "etc/os-release", "sys/class/dmi/id", "sys/class/kfd/kfd", "etc/mtab", "bin", "var/run"}) {
+        struct stat status {};
+        if (::fstatat(root, place, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode)) {
+            return Confinement::beneath;
+        }
+    }
+    return Confinement::beneath_with_text_links;
+}
+
 }  // namespace
 
 Sysroot::Sysroot(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -51,7 +64,7 @@ std::variant<Sysroot, std::string> Sysroot::recorded(const std::string& folder) 
     if (!impl->root.valid()) {
         return path + ": " + errno_name(errno) + " (a recorded machine is a folder that holds sysroot/)";
     }
-    impl->confinement = Confinement::beneath;
+    impl->confinement = confinement_of(impl->root.get());
     impl->folder = folder;
     std::string error;
     std::optional<RecordedMachine> machine = read_recorded(folder, error);
@@ -61,12 +74,24 @@ std::variant<Sysroot, std::string> Sysroot::recorded(const std::string& folder) 
     return Sysroot(std::move(impl));
 }
 
-bool Sysroot::is_live() const { return impl_->live(); }
-const std::string& Sysroot::folder() const { return impl_->folder; }
-const RecordedProcess& Sysroot::process() const { return impl_->machine.process; }
-void Sysroot::on_access(std::function<void(const Access&)> observer) { impl_->observer = std::move(observer); }
-void Sysroot::refuse(std::vector<std::string> prefixes) { impl_->refused = std::move(prefixes); }
-void Sysroot::report_access(AccessKind kind, std::string_view path) const { impl_->note(kind, path); }
+bool Sysroot::is_live() const {
+    return impl_->live();
+}
+const std::string& Sysroot::folder() const {
+    return impl_->folder;
+}
+const RecordedProcess& Sysroot::process() const {
+    return impl_->machine.process;
+}
+void Sysroot::on_access(std::function<void(const Access&)> observer) {
+    impl_->observer = std::move(observer);
+}
+void Sysroot::refuse(std::vector<std::string> prefixes) {
+    impl_->refused = std::move(prefixes);
+}
+void Sysroot::report_access(AccessKind kind, std::string_view path) const {
+    impl_->note(kind, path);
+}
 
 Fact<std::string> Sysroot::read(std::string_view path, std::size_t limit) const {
     Fact<std::string> content = read_prefix(path, std::max(limit, limit + 1));
@@ -120,7 +145,8 @@ Fact<std::vector<std::string>> Sysroot::list(std::string_view path) const {
     const std::string real = impl_->machine.nodes.empty() ? source : impl_->resolved(path);
     if (const auto node = impl_->machine.nodes.find(real); node != impl_->machine.nodes.end()) {
         for (const std::string& outcome : {node->second.open, node->second.read}) {
-            if (node->second.stat.type == "dir" && !outcome.empty() && outcome != "ok") return Missing{source, outcome};
+            if (node->second.stat.type == "dir" && !outcome.empty() && outcome != "ok")
+                return Missing{source, outcome};
         }
         found = found || node->second.stat.type == "dir";
     }
@@ -143,7 +169,8 @@ Fact<std::vector<std::string>> Sysroot::list(std::string_view path) const {
     }
     const std::string prefix = real == "/" ? "/" : real + "/";
     const auto& nodes = impl_->machine.nodes;
-    for (auto node = nodes.lower_bound(prefix); node != nodes.end() && node->first.starts_with(prefix); ++node) {
+    for (auto node = nodes.lower_bound(prefix); node != nodes.end() && node->first.starts_with(prefix);
+         ++node) {
         found = true;
         std::string name = node->first.substr(prefix.size());
         name.resize(std::min(name.size(), name.find('/')));
@@ -181,9 +208,11 @@ Fact<std::string> Sysroot::real_path(std::string_view path) const {
     if (impl_->refuses(path)) return Missing{std::string(path), "did not return"};
     int error = 0;
     std::string resolved;
-    const Descriptor found = walk_confined(impl_->root.get(), path, O_PATH, impl_->confinement, error, &resolved);
+    const Descriptor found =
+        resolve_confined(impl_->root.get(), path, 0, impl_->confinement, error, resolved);
     if (found.valid()) return Fact<std::string>(std::move(resolved), std::string(path));
-    if (const Impl::Entry* entry = impl_->entry_behind(path)) return Fact<std::string>(entry->first, std::string(path));
+    if (const Impl::Entry* entry = impl_->entry_behind(path))
+        return Fact<std::string>(entry->first, std::string(path));
     return impl_->why_missing(path, error);
 }
 
@@ -205,7 +234,8 @@ Fact<NodeStat> Sysroot::stat(std::string_view path) const {
     int error = 0;
     const Descriptor found = impl_->open(path, O_PATH, error);
     if (!found.valid()) {
-        if (const Impl::Entry* entry = impl_->entry_behind(path)) return Fact<NodeStat>(entry->second.stat, source);
+        if (const Impl::Entry* entry = impl_->entry_behind(path))
+            return Fact<NodeStat>(entry->second.stat, source);
         return impl_->why_missing(path, error);
     }
     struct stat status {};
@@ -249,7 +279,8 @@ Fact<std::string> Sysroot::try_open(std::string_view path) const {
         const RecordedNode& node = entry->second;
         const bool device = node.stat.type == "char" || node.stat.type == "block";
         if (node.open == kNotCaptured) return Missing{source, node.open};
-        return Fact<std::string>(node.open.empty() ? open_by_mode(node.stat, impl_->machine.process, device) : node.open, source);
+        return Fact<std::string>(
+            node.open.empty() ? open_by_mode(node.stat, impl_->machine.process, device) : node.open, source);
     }
     if (!found.valid()) {
         Missing missing = impl_->why_missing(path, error);
@@ -259,8 +290,7 @@ Fact<std::string> Sysroot::try_open(std::string_view path) const {
     struct stat status {};
     if (::fstat(found.get(), &status) != 0) return Fact<std::string>(errno_name(errno), source);
     const bool device = S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode);
-    const Descriptor opened =
-        impl_->open(path, (device ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY, error);
+    const Descriptor opened = impl_->open(path, (device ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY, error);
     return Fact<std::string>(opened.valid() ? "ok" : errno_name(error), source);
 }
 
@@ -270,7 +300,8 @@ Fact<RecordedProcess::Space> Sysroot::filesystem(std::string_view path) const {
     if (!impl_->live()) {
         const auto& known = impl_->machine.process.filesystems;
         const auto found = known.find(std::string(path));
-        if (found == known.end()) return Missing{source, exists(path).is(false) ? "ENOENT" : std::string(kNotCaptured)};
+        if (found == known.end())
+            return Missing{source, exists(path).is(false) ? "ENOENT" : std::string(kNotCaptured)};
         return Fact<RecordedProcess::Space>(found->second, source);
     }
     struct statvfs status {};

@@ -1,5 +1,5 @@
-// The one door to a machine's files: a root descriptor behind which lies the live machine or a recorded one. Every
-// read is bounded, never follows a link out of the root, and tells why it failed.
+// The one door to a machine's files: a root descriptor behind which lies the live machine or a recorded one.
+// Every read is bounded, never follows a link out of the root, and tells why it failed.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ inline constexpr std::string_view kNotCaptured = "not captured";
 /// One entry of nodes.json: what git cannot hold.
 struct RecordedNode {
     NodeStat stat;
-    std::string open;  ///< "ok", an errno name, kNotCaptured, or "" (then mode and ids decide); folders: what looking below gives
+    std::string open;  ///< "ok", an errno name, kNotCaptured, or "" (then mode and ids decide); folders: what
+                       ///< looking below gives
     std::string read;  ///< files: errno name of read(2); folders: of listing; or kNotCaptured, or ""
     std::optional<std::uint64_t> size;  ///< files whose content is not recorded
 };
@@ -35,11 +36,15 @@ struct RecordedProcess {
     Fact<unsigned> uid;
     Fact<std::vector<unsigned>> gids;
     std::map<std::string, std::string> env;
-    Fact<std::string> now;                 ///< RFC 3339 UTC
+    Fact<std::string> now;  ///< RFC 3339 UTC
     Fact<double> uptime_s;
-    Fact<bool> clock_synchronized;         ///< the kernel's clock discipline: adjtimex(2) live, process.json recorded
-    struct Space { std::uint64_t total_bytes = 0, free_bytes = 0; };
-    std::map<std::string, Space> filesystems;  ///< "filesystems" of process.json, by path: what statvfs(2) said
+    Fact<bool>
+        clock_synchronized;  ///< the kernel's clock discipline: adjtimex(2) live, process.json recorded
+    struct Space {
+        std::uint64_t total_bytes = 0, free_bytes = 0;
+    };
+    std::map<std::string, Space>
+        filesystems;  ///< "filesystems" of process.json, by path: what statvfs(2) said
 };
 
 /// What an access was, for capture.
@@ -49,7 +54,8 @@ struct Access {
     std::string path;
 };
 
-/// File access below one root. Paths are absolute as on the machine ("/sys/bus/pci/devices"). Not thread-safe.
+/// File access below one root. Paths are absolute as on the machine ("/sys/bus/pci/devices"). Not
+/// thread-safe.
 class Sysroot {
   public:
     /// The live machine ("/"), judged for this process.
@@ -66,13 +72,14 @@ class Sysroot {
     /// The recorded machine's folder; empty when live.
     const std::string& folder() const;
 
-    /// Whole content, at most `limit` bytes; a longer file is Missing "larger than N bytes", anything that is not a regular file
-    /// is Missing "not a regular file". Never blocks on a FIFO or a device.
+    /// Whole content, at most `limit` bytes; a longer file is Missing "larger than N bytes", anything that is
+    /// not a regular file is Missing "not a regular file". Never blocks on a FIFO or a device.
     Fact<std::string> read(std::string_view path, std::size_t limit = kSmallFile) const;
-    /// Like read, but at most the first `size` bytes, and the rest is neither read nor an error: every byte of PCI config space
-    /// costs bus time.
+    /// Like read, but at most the first `size` bytes, and the rest is neither read nor an error: every byte
+    /// of PCI config space costs bus time.
     Fact<std::string> read_prefix(std::string_view path, std::size_t size) const;
-    /// The first line without trailing blanks; Missing "empty" or "malformed: not text" (NUL, control bytes, bad UTF-8).
+    /// The first line without trailing blanks; Missing "empty" or "malformed: not text" (NUL, control bytes,
+    /// bad UTF-8).
     Fact<std::string> read_line(std::string_view path) const;
     /// One number in base 10, or 16 when it starts with 0x; Missing "malformed: '...'".
     Fact<std::uint64_t> read_u64(std::string_view path) const;
@@ -86,7 +93,8 @@ class Sysroot {
     Fact<std::string> link_target(std::string_view path) const;
     /// Last component of readlink(2): the driver, the iommu group.
     Fact<std::string> link_name(std::string_view path) const;
-    /// `path` with every link resolved, as an absolute path inside the root; Missing ENOENT, ELOOP, EXDEV (leaves the root).
+    /// `path` with every link resolved, as an absolute path inside the root; Missing ENOENT, ELOOP, EXDEV
+    /// (leaves the root).
     Fact<std::string> real_path(std::string_view path) const;
     /// True or false for present or ENOENT/ENOTDIR; Missing when neither can be told (EACCES, not captured).
     Fact<bool> exists(std::string_view path) const;
@@ -94,8 +102,8 @@ class Sysroot {
     Fact<NodeStat> stat(std::string_view path) const;
     /// st_size of a regular file, links followed; Missing "not a regular file" for anything else.
     Fact<std::uint64_t> file_size(std::string_view path) const;
-    /// open(2) as the judged process would get it: O_RDWR for device nodes, O_RDONLY for files, closed at once. "ok" or
-    /// an errno name.
+    /// open(2) as the judged process would get it: O_RDWR for device nodes, O_RDONLY for files, closed at
+    /// once. "ok" or an errno name.
     Fact<std::string> try_open(std::string_view path) const;
     /// Bytes of the filesystem that holds `path`: statvfs(2) live, process.json recorded.
     Fact<RecordedProcess::Space> filesystem(std::string_view path) const;
@@ -107,7 +115,8 @@ class Sysroot {
     /// Answers Missing "did not return" for these paths and everything below them, without touching them: an
     /// earlier try hung there.
     void refuse(std::vector<std::string> prefixes);
-    /// Tells the observer of an access made on this machine's behalf elsewhere: device nodes are opened in children.
+    /// Tells the observer of an access made on this machine's behalf elsewhere: device nodes are opened in
+    /// children.
     void report_access(AccessKind kind, std::string_view path) const;
 
   private:

@@ -36,7 +36,8 @@ std::string open_by_mode(const NodeStat& stat, const RecordedProcess& process, b
 
 bool Sysroot::Impl::refuses(std::string_view path) const {
     for (const std::string& prefix : refused) {
-        if (path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/')) return true;
+        if (path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/'))
+            return true;
     }
     return false;
 }
@@ -46,7 +47,7 @@ Descriptor Sysroot::Impl::open(std::string_view path, int flags, int& error) con
         error = ETIMEDOUT;
         return Descriptor();
     }
-    if (!live()) return folders.open(root.get(), path, flags, error);
+    if (!live()) return folders.open(root.get(), path, flags, confinement, error);
     return open_confined(root.get(), path, flags, confinement, error);
 }
 
@@ -93,7 +94,7 @@ std::string Sysroot::Impl::real_form(std::string_view path) const {
     for (;;) {
         int error = 0;
         std::string real;
-        if (walk_confined(root.get(), above, O_PATH | O_DIRECTORY, confinement, error, &real).valid()) {
+        if (resolve_confined(root.get(), above, O_DIRECTORY, confinement, error, real).valid()) {
             return (real == "/" ? "" : real) + "/" + tail;
         }
         if (above == "/") return std::string(path);
@@ -106,7 +107,7 @@ std::string Sysroot::Impl::real_form(std::string_view path) const {
 std::string Sysroot::Impl::resolved(std::string_view path) const {
     int error = 0;
     std::string real;
-    if (walk_confined(root.get(), path, O_PATH, confinement, error, &real).valid()) return real;
+    if (resolve_confined(root.get(), path, 0, confinement, error, real).valid()) return real;
     return real_form(path);
 }
 

@@ -36,7 +36,8 @@ CpuSays cpu_says(std::string_view cpuinfo) {
             const std::string_view flags = line.substr(colon + 1);
             if (has_word(flags, "hypervisor")) return CpuSays::guest;
             // Every x86-64 kernel prints these two; a line without its end was cut off.
-            const bool whole = end != std::string_view::npos && has_word(flags, "fpu") && has_word(flags, "lm");
+            const bool whole =
+                end != std::string_view::npos && has_word(flags, "fpu") && has_word(flags, "lm");
             if (!whole) return CpuSays::nothing;
             says = CpuSays::bare_metal;
         }

@@ -1,6 +1,7 @@
 // The watching parent and the working child; see supervise.h.
 #include "agent/supervise/supervise.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -59,11 +60,11 @@ void give_up(std::vector<std::string>& refused, const std::string& path) {
 
 enum class Watched { exited, stalled, late };
 
-Watched watch(pid_t child, const Board& board, Clock::time_point deadline, std::chrono::milliseconds stall,
-              int& wait_status) {
+Watched watch(pid_t child, int ends, const Board& board, Clock::time_point deadline,
+              std::chrono::milliseconds stall, int& wait_status) {
     std::uint64_t seen = board.sequence.load(std::memory_order_acquire);
     Clock::time_point since = Clock::now();
-    auto pause = std::chrono::microseconds(200);
+    bool ended = false;  // the child's end of the pipe is closed: it exits this moment
     for (;;) {
         const pid_t done = ::waitpid(child, &wait_status, WNOHANG);
         if (done == child) return Watched::exited;
@@ -76,8 +77,13 @@ Watched watch(pid_t child, const Board& board, Clock::time_point deadline, std::
         } else if (now - since > stall) {
             return Watched::stalled;
         }
-        std::this_thread::sleep_for(pause);
-        pause = std::min(pause * 2, std::chrono::microseconds(5000));
+        if (ended) {
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+            continue;
+        }
+        constexpr int kLookMs = 10;
+        pollfd wait_for{ends, POLLIN, 0};
+        ended = ::poll(&wait_for, 1, kLookMs) > 0;
     }
 }
 
@@ -104,19 +110,28 @@ Outcome supervise(const Supervision& limits,
     const pid_t parent = ::getpid();
     for (;;) {
         Board* board = ::new (page) Board();
+        int pipe_ends[2];
+        if (::pipe2(pipe_ends, O_CLOEXEC) != 0) {
+            outcome.kind = Outcome::Kind::unsupported;
+            break;
+        }
         const pid_t child = ::fork();
+        if (child != 0) ::close(pipe_ends[1]);
         if (child < 0) {
+            ::close(pipe_ends[0]);
             outcome.kind = Outcome::Kind::unsupported;
             break;
         }
         if (child == 0) {
+            ::close(pipe_ends[0]);
             ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody would read what an orphan finds
             if (::getppid() != parent) ::_exit(70);
             SharedProgress progress(board);
             ::_exit(work(outcome.refused, progress));
         }
         int wait_status = 0;
-        const Watched seen = watch(child, *board, deadline, limits.stall, wait_status);
+        const Watched seen = watch(child, pipe_ends[0], *board, deadline, limits.stall, wait_status);
+        ::close(pipe_ends[0]);
         if (seen == Watched::exited) {
             if (WIFEXITED(wait_status)) {
                 outcome.kind = Outcome::Kind::finished;

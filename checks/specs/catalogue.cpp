@@ -44,25 +44,44 @@ std::vector<CatalogueRow> load() {
         }
         rows.push_back(std::move(row));
     }
-    // What kernel-log lines mean is written once, beside the rules that find them.
-    for (const EventRow& event : event_book().rows) rows.push_back(event.catalogue);
-    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.code < b.code; });
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const CatalogueRow& a, const CatalogueRow& b) { return a.code < b.code; });
     return rows;
+}
+
+bool by_code(const CatalogueRow& a, const CatalogueRow& b) {
+    return a.code < b.code;
+}
+
+// The rows of the checks' codes: most runs need no others.
+const std::vector<CatalogueRow>& check_rows() {
+    static const std::vector<CatalogueRow> rows = load();
+    return rows;
+}
+
+const CatalogueRow* find_row(const std::vector<CatalogueRow>& rows, std::string_view code) {
+    const auto found =
+        std::lower_bound(rows.begin(), rows.end(), code,
+                         [](const CatalogueRow& row, std::string_view wanted) { return row.code < wanted; });
+    return found != rows.end() && found->code == code ? &*found : nullptr;
 }
 
 }  // namespace
 
 const std::vector<CatalogueRow>& catalogue() {
-    static const std::vector<CatalogueRow> rows = load();
+    static const std::vector<CatalogueRow> rows = [] {
+        std::vector<CatalogueRow> all = check_rows();
+        // What kernel-log lines mean is written once, beside the rules that find them.
+        for (const EventRow& event : event_book().rows) all.push_back(event.catalogue);
+        std::stable_sort(all.begin(), all.end(), by_code);
+        return all;
+    }();
     return rows;
 }
 
 const CatalogueRow* catalogue_row(std::string_view code) {
-    const std::vector<CatalogueRow>& rows = catalogue();
-    const auto found =
-        std::lower_bound(rows.begin(), rows.end(), code,
-                         [](const CatalogueRow& row, std::string_view wanted) { return row.code < wanted; });
-    return found != rows.end() && found->code == code ? &*found : nullptr;
+    const CatalogueRow* row = find_row(check_rows(), code);
+    return row != nullptr ? row : find_row(catalogue(), code);
 }
 
 }  // namespace gpucheck

@@ -98,29 +98,31 @@ TEST(Sysroot, KeptFoldersAgreeWithASearch) {
         .link("/sys/devices/x/loop", "loop")
         .link("/sys/bus/x", "../devices/x");
     const Descriptor root(::open((machine.path() / "sysroot").c_str(), O_PATH | O_DIRECTORY));
-    RecordedFolders folders;
-    for (const char* folder :
-         {"/sys/devices/x/", "/sys/bus/x/", "/sys/nothing/", "/sys/devices/x/value/", "/"}) {
-        for (const char* name :
-             {"value", "word", "binary", "power", "same", "folder", "out", "loop", "none", "..", "."}) {
-            for (const int flags :
-                 {O_RDONLY, O_PATH, O_PATH | O_DIRECTORY, O_RDONLY | O_DIRECTORY, O_PATH | O_NOFOLLOW}) {
-                const std::string path = std::string(folder) + name;
-                struct stat expected {
-                }, kept{};
-                int by_search = 0, by_folder = 0;
-                const Descriptor a = open_confined(root.get(), path, flags, Confinement::beneath, by_search);
-                if (a.valid()) {
-                    ASSERT_EQ(::fstat(a.get(), &expected), 0);
-                }
-                for (int i = 0; i < 3; ++i) {
-                    const Descriptor b = folders.open(root.get(), path, flags, by_folder);
-                    EXPECT_EQ(a.valid(), b.valid()) << path << " " << flags;
-                    EXPECT_EQ(by_search, by_folder) << path << " " << flags;
-                    if (b.valid()) {
-                        ASSERT_EQ(::fstat(b.get(), &kept), 0);
+    for (const Confinement confinement : {Confinement::beneath, Confinement::beneath_with_text_links}) {
+        RecordedFolders folders;
+        for (const char* folder :
+             {"/sys/devices/x/", "/sys/bus/x/", "/sys/nothing/", "/sys/devices/x/value/", "/"}) {
+            for (const char* name :
+                 {"value", "word", "binary", "power", "same", "folder", "out", "loop", "none", "..", "."}) {
+                for (const int flags :
+                     {O_RDONLY, O_PATH, O_PATH | O_DIRECTORY, O_RDONLY | O_DIRECTORY, O_PATH | O_NOFOLLOW}) {
+                    const std::string path = std::string(folder) + name;
+                    struct stat expected {
+                    }, kept{};
+                    int by_search = 0, by_folder = 0;
+                    const Descriptor a = open_confined(root.get(), path, flags, confinement, by_search);
+                    if (a.valid()) {
+                        ASSERT_EQ(::fstat(a.get(), &expected), 0);
                     }
-                    EXPECT_EQ(expected.st_ino, kept.st_ino) << path << " " << flags;
+                    for (int i = 0; i < 3; ++i) {
+                        const Descriptor b = folders.open(root.get(), path, flags, confinement, by_folder);
+                        EXPECT_EQ(a.valid(), b.valid()) << path << " " << flags;
+                        EXPECT_EQ(by_search, by_folder) << path << " " << flags;
+                        if (b.valid()) {
+                            ASSERT_EQ(::fstat(b.get(), &kept), 0);
+                        }
+                        EXPECT_EQ(expected.st_ino, kept.st_ino) << path << " " << flags;
+                    }
                 }
             }
         }
@@ -136,7 +138,9 @@ TEST(Sysroot, FifosAndDevicesAreRefusedAtOnce) {
 
 TEST(Sysroot, SizesAreThoseOfTheFileBehindTheLink) {
     TempMachine machine;
-    machine.file("/usr/lib/libx.so.1.2", "12345").link("/usr/lib/libx.so.1", "libx.so.1.2").file("/usr/lib/empty", "");
+    machine.file("/usr/lib/libx.so.1.2", "12345")
+        .link("/usr/lib/libx.so.1", "libx.so.1.2")
+        .file("/usr/lib/empty", "");
     const Sysroot root = machine.open();
     EXPECT_EQ(root.file_size("/usr/lib/libx.so.1").value(), 5U);
     EXPECT_EQ(root.file_size("/usr/lib/empty").value(), 0U);
@@ -208,7 +212,9 @@ TEST(Sysroot, CapturedPatternsMayNameTheLinkOrTheRealPath) {
 
 TEST(Sysroot, WhatIsKnownToExistButWasNotReadSaysSo) {
     TempMachine machine;
-    machine.link("/usr/lib/libx.so.1", "libx.so.1.2").link("/dev/char/226:128", "../dri/renderD128").beside("nodes.json", R"([
+    machine.link("/usr/lib/libx.so.1", "libx.so.1.2")
+        .link("/dev/char/226:128", "../dri/renderD128")
+        .beside("nodes.json", R"([
         {"path":"/usr/lib/libx.so.1.2","type":"file","mode":"0644","open":"ok","read":"not captured","size":77},
         {"path":"/dev/dri/renderD128","type":"char","major":226,"minor":128,"mode":"0660","open":"not captured"}])");
     const Sysroot root = machine.open();
@@ -225,7 +231,9 @@ TEST(Sysroot, WhatIsKnownToExistButWasNotReadSaysSo) {
 
 TEST(Sysroot, FoldersInNodesJson) {
     TempMachine machine;
-    machine.file("/sys/module/amdgpu/version", "6\n").link("/sys/bus/m", "../module").beside("nodes.json", R"([
+    machine.file("/sys/module/amdgpu/version", "6\n")
+        .link("/sys/bus/m", "../module")
+        .beside("nodes.json", R"([
         {"path":"/sys/module","type":"dir","mode":"0755","open":"ok","read":"not captured"},
         {"path":"/sys/empty","type":"dir","mode":"0755","open":"ok"},
         {"path":"/sys/listed/file","type":"file","mode":"0444","open":"ok"},
@@ -248,8 +256,10 @@ TEST(Sysroot, FoldersInNodesJson) {
 
 TEST(Sysroot, CapturedPatternsAreFastEvenWhenHostile) {
     TempMachine machine;
-    std::string lines = "/" + std::string("a/**/").append("a/**/a/**/a/**/a/**/a/**/a/**/a/**/a/**/a/**/a/**/b") + "\n";
-    for (int i = 0; i < 20000; ++i) lines += "/sys/" + std::to_string(i) + "/x\n/sys/" + std::to_string(i) + "/l/*\n";
+    std::string lines =
+        "/" + std::string("a/**/").append("a/**/a/**/a/**/a/**/a/**/a/**/a/**/a/**/a/**/a/**/b") + "\n";
+    for (int i = 0; i < 20000; ++i)
+        lines += "/sys/" + std::to_string(i) + "/x\n/sys/" + std::to_string(i) + "/l/*\n";
     machine.beside("captured.txt", lines);
     const Sysroot root = machine.open();
     std::string deep;

@@ -37,7 +37,7 @@ TEST(Catalogue, RowsAreSortedUniqueAndComplete) {
         EXPECT_TRUE(row.severity == Verdict::warn || row.severity == Verdict::fail ||
                     row.severity == Verdict::unknown || row.action == Action::none)  // log lines that need nothing
             << row.code;
-        EXPECT_EQ(catalogue_row(row.code), &row);
+        EXPECT_EQ(catalogue_row(row.code)->title, row.title);
     }
     EXPECT_GE(codes.size(), 3U);
 }

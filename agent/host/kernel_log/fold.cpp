@@ -263,6 +263,8 @@ std::vector<LogEvent> Folder::finish(const Recogniser& machine, std::uint32_t bo
     std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) {
         return a.first.line != b.first.line ? a.first.line < b.first.line : a.row < b.row;
     });
+    overflow = overflow_;
+    if (records.empty()) return {};  // and the rules need not be read
     judge_repeats(records);
     join_incidents(records, machine);
     apply_recoveries(records, recovered_);
