@@ -1,12 +1,45 @@
 // The `capture` command: a machine becomes a folder that anybody can judge again.
+#include <fstream>
+#include <iterator>
+
 #include "agent/capture/capture.h"
 #include "agent/collect.h"
+#include "agent/host/kernel_log/read.h"
 #include "agent/host/node_probe.h"
 #include "agent/log.h"
 #include "agent/machine.h"
 #include "agent/run.h"
 
 namespace gpucheck {
+namespace {
+
+constexpr std::size_t kMaxLog = std::size_t{16} * 1024 * 1024;
+
+// The machine's kernel log as text; nothing when it may not be read, is larger than a bug report should be, or is
+// compressed (names inside could not be replaced).
+std::string kernel_log_of(const host::Sysroot& root) {
+    std::string text;
+    if (root.is_live()) {
+        std::uint64_t lost = 0;
+        bool stopped = false;
+        const auto error = host::each_kmsg_record("/dev/kmsg",
+                                                  [&](std::string_view record) {
+                                                      if (text.size() < kMaxLog) text.append(record).append("\n");
+                                                  },
+                                                  lost, stopped);
+        if (error) log_warn("/dev/kmsg: " + *error + "; the recorded machine has no kernel log");
+        return text;
+    }
+    std::ifstream file(root.folder() + "/kernel.log", std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(file), {});
+    if (text.size() > kMaxLog || !host::is_text(text)) {
+        log_warn("kernel.log is too large or no text; the copy has none");
+        text.clear();
+    }
+    return text;
+}
+
+}  // namespace
 
 int capture_machine(const cli::CaptureOptions& options) {
     auto opened = open_target(options.machine);
@@ -20,6 +53,7 @@ int capture_machine(const cli::CaptureOptions& options) {
     if (target.root.is_live()) {
         how.probe = [=](const std::vector<std::string>& paths) { return host::probe_nodes(paths, deadline_ms); };
     }
+    if (std::string log = kernel_log_of(target.root); !log.empty()) how.beside.push_back({"kernel.log", std::move(log)});
     const auto written = capture::capture(
         target.root, options.folder,
         [=](const host::Sysroot& root) {

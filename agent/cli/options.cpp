@@ -144,6 +144,12 @@ ParsedOptions parse(int argc, const char* const* argv) {
 
     CLI::App* explain = app.add_subcommand("explain", "Say what a finding code means, why it happens and what to do; all codes without CODE");
     explain->add_option("CODE", parsed.explain.code, "A code such as pcie.link.narrow, or a check such as nodes.access")->option_text(" ");
+    explain->add_option("--xid", parsed.explain.xid, "An Xid by its number: --xid 79 is xid.79")
+        ->option_text("N")
+        ->check([](const std::string& text) {
+            const bool number = !text.empty() && text.size() <= 4 && text.find_first_not_of("0123456789") == std::string::npos;
+            return number ? std::string() : "not a number";
+        });
     explain->add_flag("--json", parsed.explain.json, "Print JSON");
 
     CLI::App* capture = app.add_subcommand(
@@ -181,6 +187,7 @@ ParsedOptions parse(int argc, const char* const* argv) {
     } else if (log->parsed()) {
         result.command = parsed.log;
     } else if (explain->parsed()) {
+        if (!parsed.explain.xid.empty()) parsed.explain.code = "xid." + parsed.explain.xid;
         result.command = parsed.explain;
     } else if (capture->parsed()) {
         result.command = parsed.capture;

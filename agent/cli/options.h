@@ -36,6 +36,7 @@ struct ListOptions {
 
 struct ExplainOptions {
     std::string code;
+    std::string xid;   ///< number of an Xid: short for xid.N
     bool json = false;
 };
 

@@ -523,6 +523,35 @@ def h100_bar_unassigned():
                   "0x00000000fc000000 0x00000000fcffffff 0x0000000000040200\n")
 
 
+@machine
+def h100_x2_xid79_in_the_log():
+    m = hgx("Files agree that both H100 are fine; the kernel log says that one left the bus and its row remapper ran out before.", 2,
+            expect={"gpu_count": 2})
+    bdf = chain_for(1)[-1]
+    m.kernel_log = (
+        "[    0.000000] Linux version 6.8.0-55-generic (builder@host) (gcc 13.3.0) #57 SMP PREEMPT_DYNAMIC\n"
+        f"[   61.204411] NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  570.133.20  Release Build  (builder@host)\n"
+        f"[  890.118233] NVRM: GPU at PCI:{bdf[:-2]}: GPU-00000000-0000-0000-0000-000000000002\n"
+        f"[  890.118240] NVRM: Xid (PCI:{bdf[:-2]}): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n"
+        f"[  890.118251] NVRM: GPU {bdf}: GPU has fallen off the bus.\n")
+    return m
+
+
+@machine
+def mi300x_x2_harmless_log():
+    m = instinct("A kernel log full of lines that frighten and mean nothing (trap 11): taint, ROM alignment, an optional firmware file, an "
+                 "application's page fault in none of them.", 2, expect={"gpu_count": 2})
+    m.kernel_log = (
+        "[    0.000000] Linux version 6.8.0-55-generic (builder@host) (gcc 13.3.0) #57 SMP PREEMPT_DYNAMIC\n"
+        "[    7.310021] amdgpu: loading out-of-tree module taints kernel.\n"
+        "[    7.310044] amdgpu: module verification failed: signature and/or required key missing - tainting kernel\n"
+        "[    9.771030] amdgpu 0000:19:00.0: ROM [??? 0x00000000 flags 0x20000000]: can't assign; bogus alignment\n"
+        "[    9.902118] amdgpu 0000:29:00.0: Direct firmware load for amdgpu/isp_4_1_0.bin failed with error -2\n"
+        "[   10.448447] amdgpu: legacy kernel without apple_gmux_detect()\n"
+        "[   12.550000] kfd kfd: amdgpu: added device 1002:74a1\n")
+    return m
+
+
 # ---------------------------------------------------------------- environment, libraries, host
 
 @machine
