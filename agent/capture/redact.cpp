@@ -62,7 +62,9 @@ void Redactor::learn_host(std::string_view name) {
         name.find_first_not_of("0123456789.") == std::string_view::npos)
         return;
     const std::string replacement = pseudonyms_.of(Identity::host, first);
-    learn_word(first, replacement, is_distinctive(first));
+    constexpr std::size_t kShort =
+        4;  // "vm" is a word of every log; such a name goes only where a name stands
+    if (first.size() >= kShort) learn_word(first, replacement, is_distinctive(first));
     if (first == name) return;
     learn_word(name, replacement + ".example.invalid", true);
     const std::string_view domain = name.substr(first.size() + 1);

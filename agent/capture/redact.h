@@ -43,6 +43,8 @@ class Redactor {
     };
     void learn_word(std::string_view word, std::string replacement, bool distinctive);
     void learn_host(std::string_view name);
+    std::string host_name(std::string_view name);
+    std::string host_lines(std::string_view content);
     void learn_serial(std::string_view path, std::string_view value);
     void learn_hardware_id(std::string_view value, int base);
     void learn_files(const host::Sysroot& source);

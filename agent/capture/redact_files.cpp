@@ -146,6 +146,33 @@ void Redactor::learn_files(const host::Sysroot& source) {
     }
 }
 
+std::string Redactor::host_name(std::string_view name) {
+    const std::string_view first = name.substr(0, name.find('.'));
+    if (first.empty() || is_everyday_name(first) ||
+        name.find_first_not_of("0123456789.") == std::string_view::npos) {
+        return std::string(name);
+    }
+    return pseudonyms_.of(Identity::host, first) + (first == name ? "" : ".example.invalid");
+}
+
+// hosts(5), and files that hold a host name alone: whatever is no address and no comment is a name.
+std::string Redactor::host_lines(std::string_view content) {
+    return by_line(content, [&](std::string_view line) {
+        const std::size_t comment = std::min(line.size(), line.find('#'));
+        std::string result;
+        for (std::size_t i = 0; i < comment;) {
+            const std::size_t end = std::min(comment, line.find_first_of(" \t\r", i));
+            const std::string word = text(line.substr(i, end - i), Vocabulary::people);
+            const bool address = word.find(':') != std::string::npos;
+            const bool replaced = word != line.substr(i, end - i);
+            result += address || replaced ? word : host_name(word);
+            if (end < comment) result += line[end];
+            i = end + 1;
+        }
+        return result + text(line.substr(comment), Vocabulary::people);
+    });
+}
+
 // passwd(5) and group(5): people become user1, user2; ids, system accounts and membership by number stay.
 std::string Redactor::account_lines(std::string_view content, bool groups) {
     const auto person = [&](std::string_view name) {
@@ -196,6 +223,8 @@ std::optional<std::string> Redactor::file(std::string_view path, const std::stri
     if (proc && name == "cmdline" && path != "/proc/cmdline")
         return text(command_line(content), Vocabulary::people);
     if (content.find('\0') != std::string::npos && !is_known_binary(path)) return std::nullopt;
+    if (path == "/etc/hosts" || path == "/etc/hostname" || path == "/proc/sys/kernel/hostname")
+        return host_lines(content);
     if (path == "/etc/passwd" || path == "/etc/group") return account_lines(content, path == "/etc/group");
     const std::string_view value = host::trim(content), end = std::string_view(content).substr(value.size());
     const auto whole = [&](const std::string& replacement) { return replacement + std::string(end); };

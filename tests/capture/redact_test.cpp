@@ -174,6 +174,20 @@ TEST(Redact, ANameThatIsAnOrdinaryWordBreaksNothing) {
     EXPECT_EQ(captured.at("/sys/kernel/security/lockdown"), "none [integrity] confidentiality\n");
 }
 
+TEST(Redact, AShortNameGoesOnlyWhereANameStands) {
+    TempMachine machine;
+    machine.file("/etc/hostname", "# ours\nvm\n")
+        .file("/proc/sys/kernel/hostname", "vm\n")
+        .file("/etc/hosts", "::1 ip6-localhost ip6-loopback\n10.1.2.3\tvm vm.corp.acme.io # vm\n")
+        .file("/var/log/messages", "vm kernel: vm.max_map_count\n");
+    const Captured captured(machine.open(), ask_root);
+    EXPECT_EQ(captured.at("/etc/hostname"), "# ours\nhost-1\n");
+    EXPECT_EQ(captured.at("/proc/sys/kernel/hostname"), "host-1\n");
+    EXPECT_EQ(captured.at("/etc/hosts"),
+              "::1 ip6-localhost ip6-loopback\n192.0.2.1\thost-1 host-1.example.invalid # vm\n");
+    EXPECT_EQ(captured.at("/var/log/messages"), "vm kernel: vm.max_map_count\n");
+}
+
 TEST(Redact, AccountFilesThatAreNoneDoNotLeak) {
     Redactor redactor;
     EXPECT_EQ(redactor.file("/etc/passwd", "garbage\n:::\nroot:x:0:0:r:/root:/bin/sh\n"),
