@@ -15,18 +15,19 @@ namespace {
 
 constexpr std::size_t kMaxLog = std::size_t{16} * 1024 * 1024;
 
-// The machine's kernel log as text; nothing when it may not be read, is larger than a bug report should be, or is
-// compressed (names inside could not be replaced).
+// The machine's kernel log as text; nothing when it may not be read, is larger than a bug report should be,
+// or is compressed (names inside could not be replaced).
 std::string kernel_log_of(const host::Sysroot& root) {
     std::string text;
     if (root.is_live()) {
         std::uint64_t lost = 0;
         bool stopped = false;
-        const auto error = host::each_kmsg_record("/dev/kmsg",
-                                                  [&](std::string_view record) {
-                                                      if (text.size() < kMaxLog) text.append(record).append("\n");
-                                                  },
-                                                  lost, stopped);
+        const auto error = host::each_kmsg_record(
+            "/dev/kmsg",
+            [&](std::string_view record) {
+                if (text.size() < kMaxLog) text.append(record).append("\n");
+            },
+            lost, stopped);
         if (error) log_warn("/dev/kmsg: " + *error + "; the recorded machine has no kernel log");
         return text;
     }
@@ -51,9 +52,12 @@ int capture_machine(const cli::CaptureOptions& options) {
     const int deadline_ms = 5000;
     capture::Options how;
     if (target.root.is_live()) {
-        how.probe = [=](const std::vector<std::string>& paths) { return host::probe_nodes(paths, deadline_ms); };
+        how.probe = [=](const std::vector<std::string>& paths) {
+            return host::probe_nodes(paths, deadline_ms);
+        };
     }
-    if (std::string log = kernel_log_of(target.root); !log.empty()) how.beside.push_back({"kernel.log", std::move(log)});
+    if (std::string log = kernel_log_of(target.root); !log.empty())
+        how.beside.push_back({"kernel.log", std::move(log)});
     const auto written = capture::capture(
         target.root, options.folder,
         [=](const host::Sysroot& root) {
@@ -66,9 +70,11 @@ int capture_machine(const cli::CaptureOptions& options) {
         return kUsage;
     }
     const capture::Summary& summary = std::get<capture::Summary>(written);
-    return print(options.folder + ": " + std::to_string(summary.files) + " files, " + std::to_string(summary.links) + " links, " +
-                 std::to_string(summary.nodes) + " device nodes and read errors\n" +
-                 "Serials, UUIDs, addresses, host and user names are replaced; look through it before you pass it on.\n" +
+    return print(options.folder + ": " + std::to_string(summary.files) + " files, " +
+                 std::to_string(summary.links) + " links, " + std::to_string(summary.nodes) +
+                 " device nodes and read errors\n" +
+                 "Serials, UUIDs, addresses, host and user names are replaced; look through it before you "
+                 "pass it on.\n" +
                  "Judge it with: gpucheck --machine " + options.folder + "\n");
 }
 

@@ -1,4 +1,5 @@
-// Fills a snapshot from a machine's files: every reader of agent/host once, then what the tables know about the boards.
+// Fills a snapshot from a machine's files: every reader of agent/host once, then what the tables know about
+// the boards.
 #pragma once
 
 #include <string>
@@ -9,8 +10,9 @@
 
 namespace gpucheck {
 
-/// Facts from files. On a live machine device nodes are opened in children of their own, all at once, which may take
-/// `node_deadline_ms`. `kernel_log`: a file to take the kernel log from instead ("-": standard input).
+/// Facts from files. On a live machine device nodes are opened in children of their own, all at once, which
+/// may take `node_deadline_ms`. `kernel_log`: a file to take the kernel log from instead ("-": standard
+/// input).
 void collect_facts(const host::Sysroot& root, Snapshot& snapshot, int node_deadline_ms,
                    const std::string& kernel_log = {});
 

@@ -22,11 +22,14 @@ std::variant<Promised, std::string> promised(const cli::MachineOptions& options,
     auto flags = parse_expect(options.expect, boards);
     if (auto* error = std::get_if<std::string>(&flags)) return std::move(*error);
     Promised result;
-    if (!options.provider.empty()) result.instance.provider = Fact<std::string>(options.provider, "--provider");
-    if (!options.instance_type.empty()) result.instance.type = Fact<std::string>(options.instance_type, "--instance-type");
+    if (!options.provider.empty())
+        result.instance.provider = Fact<std::string>(options.provider, "--provider");
+    if (!options.instance_type.empty())
+        result.instance.type = Fact<std::string>(options.instance_type, "--instance-type");
     Expectations from_type;
     if (!options.instance_type.empty()) {
-        if (options.provider.empty()) return "--instance-type needs --provider: types are named by their provider";
+        if (options.provider.empty())
+            return "--instance-type needs --provider: types are named by their provider";
         auto table = InstanceTable::load(options.specs_folder, &boards);
         if (auto* error = std::get_if<std::string>(&table)) return std::move(*error);
         const auto row = std::get<InstanceTable>(table).find(options.provider, options.instance_type);

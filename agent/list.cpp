@@ -30,7 +30,8 @@ std::string link_words(const PciFunction& pci) {
 }
 
 std::string memory_words(const Device& gpu) {
-    std::string vram = shown(gpu.amd.vram_total_bytes, [](std::uint64_t bytes) { return std::to_string(bytes >> 30) + " GiB"; });
+    std::string vram = shown(gpu.amd.vram_total_bytes,
+                             [](std::uint64_t bytes) { return std::to_string(bytes >> 30) + " GiB"; });
     return gpu.vendor == Vendor::amd ? vram : "";
 }
 
@@ -45,7 +46,8 @@ std::string node_words(const Device& gpu) {
         if (node.kind == NodeKind::card) continue;
         const std::string name = node.path.substr(node.path.rfind('/') + 1);
         text += (text.empty() ? "" : " ") + name;
-        if (!node.open_rw.is("ok")) text += "(" + (node.open_rw.known() ? *node.open_rw : node.open_rw.why()) + ")";
+        if (!node.open_rw.is("ok"))
+            text += "(" + (node.open_rw.known() ? *node.open_rw : node.open_rw.why()) + ")";
     }
     return report::plain(text);
 }
@@ -65,19 +67,23 @@ std::string table_of(const Snapshot& snapshot) {
                        (host.in_container() ? ", container " + shown(host.container) : "") + "\n";
     if (snapshot.gpus.empty()) {
         return text + "no GPU of AMD or NVIDIA among " +
-               shown(host.pci_functions, [](unsigned count) { return std::to_string(count); }) + " PCI functions\n";
+               shown(host.pci_functions, [](unsigned count) { return std::to_string(count); }) +
+               " PCI functions\n";
     }
-    report::Table table({"GPU", "BOARD", "IDS", "DRIVER", "LINK NOW", "NUMA", "MEMORY", "PARTITION", "NODES"});
+    report::Table table(
+        {"GPU", "BOARD", "IDS", "DRIVER", "LINK NOW", "NUMA", "MEMORY", "PARTITION", "NODES"});
     for (const Device& gpu : snapshot.gpus) {
         const auto hex = [](std::uint16_t id) {
             char buffer[8];
             std::snprintf(buffer, sizeof buffer, "%04x", id);
             return std::string(buffer);
         };
-        const std::string board = gpu.board.known() ? gpu.board->name + (gpu.board->virtual_function ? " VF" : "")
-                                                    : std::string("unknown board");
-        table.add({gpu.bdf.str(), report::plain(board), shown(gpu.pci.vendor, hex) + ":" + shown(gpu.pci.device, hex),
-                   shown(gpu.pci.driver), link_words(gpu.pci), shown(gpu.pci.numa_node, [](int n) { return std::to_string(n); }),
+        const std::string board = gpu.board.known()
+                                      ? gpu.board->name + (gpu.board->virtual_function ? " VF" : "")
+                                      : std::string("unknown board");
+        table.add({gpu.bdf.str(), report::plain(board),
+                   shown(gpu.pci.vendor, hex) + ":" + shown(gpu.pci.device, hex), shown(gpu.pci.driver),
+                   link_words(gpu.pci), shown(gpu.pci.numa_node, [](int n) { return std::to_string(n); }),
                    memory_words(gpu), partition_words(gpu), node_words(gpu)});
     }
     for (const std::string& line : table.lines(140)) text += line + "\n";

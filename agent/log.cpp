@@ -11,7 +11,8 @@ namespace {
 
 spdlog::logger& logger() {
     static const std::shared_ptr<spdlog::logger> instance = [] {
-        auto made = std::make_shared<spdlog::logger>("gpucheck", std::make_shared<spdlog::sinks::stderr_sink_st>());
+        auto made =
+            std::make_shared<spdlog::logger>("gpucheck", std::make_shared<spdlog::sinks::stderr_sink_st>());
         made->set_pattern("gpucheck: %l: %v");
         made->set_level(spdlog::level::warn);
         return made;
@@ -21,9 +22,17 @@ spdlog::logger& logger() {
 
 }  // namespace
 
-void set_log_level(const std::string& level) { logger().set_level(spdlog::level::from_str(level == "error" ? "err" : level)); }
-void log_debug(std::string_view message) { logger().debug("{}", message); }
-void log_warn(std::string_view message) { logger().warn("{}", message); }
-void log_error(std::string_view message) { logger().error("{}", message); }
+void set_log_level(const std::string& level) {
+    logger().set_level(spdlog::level::from_str(level == "error" ? "err" : level));
+}
+void log_debug(std::string_view message) {
+    logger().debug("{}", message);
+}
+void log_warn(std::string_view message) {
+    logger().warn("{}", message);
+}
+void log_error(std::string_view message) {
+    logger().error("{}", message);
+}
 
 }  // namespace gpucheck

@@ -11,8 +11,8 @@ std::variant<Target, std::string> open_target(const cli::MachineOptions& options
     auto promise = promised(options, std::get<BoardTable>(boards));
     if (auto* error = std::get_if<std::string>(&promise)) return std::move(*error);
     if (options.machine.empty()) {
-        return Target{std::move(std::get<BoardTable>(boards)), std::move(std::get<Promised>(promise)), host::Sysroot::live(),
-                      options.kernel_log};
+        return Target{std::move(std::get<BoardTable>(boards)), std::move(std::get<Promised>(promise)),
+                      host::Sysroot::live(), options.kernel_log};
     }
     auto root = host::Sysroot::recorded(options.machine);
     if (auto* error = std::get_if<std::string>(&root)) return std::move(*error);

@@ -18,7 +18,8 @@ namespace gpucheck {
 namespace {
 
 int explain(const cli::ExplainOptions& options) {
-    const report::Explanation text = report::render_explain(options.code, all_checks(), {.json = options.json});
+    const report::Explanation text =
+        report::render_explain(options.code, all_checks(), {.json = options.json});
     if (!text.found) {
         log_error(text.text);
         return kUsage;
@@ -47,7 +48,8 @@ struct Dispatch {
     int operator()(const cli::CaptureOptions& options) const { return capture_machine(options); }
     int operator()(const cli::SpecsOptions& options) const { return specs(options); }
     int operator()(const cli::LogOptions& options) const {
-        const int status = run_log({options.path, options.format, options.gpu, options.since_boot, colours()}, std::cout, std::cerr);
+        const int status = run_log({options.path, options.format, options.gpu, options.since_boot, colours()},
+                                   std::cout, std::cerr);
         std::cout.flush();
         return std::cout ? status : kSoftware;
     }

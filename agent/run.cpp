@@ -26,16 +26,24 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 // What the run itself has to say is said by a check of its own, so that every format shows it.
-constexpr Check kRunCheck{.id = "run", .title = "The run itself", .impact = Impact::passive, .required_from = Profile::quick,
-                          .applies = nullptr, .judge = nullptr};
+constexpr Check kRunCheck{.id = "run",
+                          .title = "The run itself",
+                          .impact = Impact::passive,
+                          .required_from = Profile::quick,
+                          .applies = nullptr,
+                          .judge = nullptr};
 
 double budget_of(const cli::RunOptions& options) {
     if (options.budget_s) return *options.budget_s;
     switch (options.profile) {  // design.md, section 5
-        case Profile::quick: return 2;
-        case Profile::boot: return 60;
-        case Profile::acceptance: return 600;
-        case Profile::soak: return 600;
+        case Profile::quick:
+            return 2;
+        case Profile::boot:
+            return 60;
+        case Profile::acceptance:
+            return 600;
+        case Profile::soak:
+            return 600;
     }
     return 2;
 }
@@ -45,7 +53,8 @@ report::CheckLine run_line(Findings findings) {
     line.result.check = &kRunCheck;
     line.result.required = true;
     line.result.verdict = Verdict::pass;
-    if (findings.empty()) findings.push_back(finding(kRunCheck.id, Verdict::pass, {}, "ends on time", "it did", ""));
+    if (findings.empty())
+        findings.push_back(finding(kRunCheck.id, Verdict::pass, {}, "ends on time", "it did", ""));
     for (const Finding& each : findings) line.result.verdict = std::max(line.result.verdict, each.verdict);
     line.result.findings = std::move(findings);
     return line;
@@ -95,7 +104,8 @@ Findings refused_findings(const std::vector<std::string>& refused, milliseconds 
     Findings findings;
     for (const std::string& path : refused) {
         findings.push_back(finding("host.read.hangs", Verdict::unknown, path, "an answer at once",
-                                   "none within " + std::to_string(stall.count()) + " ms; it was left out", path));
+                                   "none within " + std::to_string(stall.count()) + " ms; it was left out",
+                                   path));
     }
     return findings;
 }
@@ -103,14 +113,15 @@ Findings refused_findings(const std::vector<std::string>& refused, milliseconds 
 Findings conflict_findings(const std::vector<std::string>& conflicts) {
     Findings findings;
     for (const std::string& conflict : conflicts) {
-        findings.push_back(finding("expect.conflict", Verdict::warn, {}, "one answer", conflict, "--expect, instances.json"));
+        findings.push_back(finding("expect.conflict", Verdict::warn, {}, "one answer", conflict,
+                                   "--expect, instances.json"));
     }
     return findings;
 }
 
 // The child's part: everything. Its return value is the exit status.
-int work(const cli::RunOptions& options, Target& target, const Supervision& limits, const std::vector<std::string>& refused,
-         Progress& progress) {
+int work(const cli::RunOptions& options, Target& target, const Supervision& limits,
+         const std::vector<std::string>& refused, Progress& progress) {
     const Clock::time_point start = Clock::now();
     target.root.refuse(refused);
     target.root.on_access([&](const host::Access& access) { progress.step(access.path); });
@@ -134,7 +145,8 @@ int out_of_time(const cli::RunOptions& options, const Outcome& outcome, const Su
     Findings own = refused_findings(outcome.refused, limits.stall);
     const std::string budget = std::to_string(limits.budget.count()) + " ms";
     own.push_back(finding("run.out_of_time", Verdict::unknown, {}, "done within " + budget,
-                          "still at " + (outcome.last_step.empty() ? "the start" : outcome.last_step), outcome.last_step));
+                          "still at " + (outcome.last_step.empty() ? "the start" : outcome.last_step),
+                          outcome.last_step));
     report.checks.push_back(run_line(std::move(own)));
     for (const Check& check : all_checks()) {
         report::CheckLine line;
@@ -181,17 +193,22 @@ int run(const cli::RunOptions& options) {
     Supervision limits;
     limits.budget = milliseconds(static_cast<long long>(budget_of(options) * 1000));
     limits.stall = std::clamp<milliseconds>(limits.budget * 2 / 5, milliseconds(50), milliseconds(5000));
-    const Outcome outcome = supervise(limits, [&](const std::vector<std::string>& refused, Progress& progress) {
-        return work(options, target, limits, refused, progress);
-    });
+    const Outcome outcome =
+        supervise(limits, [&](const std::vector<std::string>& refused, Progress& progress) {
+            return work(options, target, limits, refused, progress);
+        });
     switch (outcome.kind) {
-        case Outcome::Kind::finished: return outcome.status;
-        case Outcome::Kind::out_of_time: return out_of_time(options, outcome, limits);
+        case Outcome::Kind::finished:
+            return outcome.status;
+        case Outcome::Kind::out_of_time:
+            return out_of_time(options, outcome, limits);
         case Outcome::Kind::crashed:
-            log_error("gpucheck was ended by signal " + std::to_string(outcome.signal) + " (" + ::strsignal(outcome.signal) +
-                      ") after looking at " + (outcome.last_step.empty() ? "nothing" : outcome.last_step));
+            log_error("gpucheck was ended by signal " + std::to_string(outcome.signal) + " (" +
+                      ::strsignal(outcome.signal) + ") after looking at " +
+                      (outcome.last_step.empty() ? "nothing" : outcome.last_step));
             return kSoftware;
-        case Outcome::Kind::unsupported: break;
+        case Outcome::Kind::unsupported:
+            break;
     }
     log_error("no child process could be started: " + host::errno_name(errno));
     return kSoftware;

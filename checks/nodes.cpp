@@ -116,7 +116,8 @@ Finding judge_errno(const Host& host, const DeviceNode& node) {
 
 Finding judge_unopened(const DeviceNode& node) {
     const std::string why = node.open_rw.known() ? node.stat.why() : node.open_rw.why();
-    const bool hangs = why.find("did not return") != std::string::npos;  // what the probe and the supervisor write
+    const bool hangs =
+        why.find("did not return") != std::string::npos;  // what the probe and the supervisor write
     return finding(hangs ? "node.open.hangs" : "node.unread", Verdict::unknown, node.path, "open(O_RDWR) ok",
                    why, node.open_rw.source());
 }

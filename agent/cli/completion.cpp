@@ -16,7 +16,8 @@ std::string long_options(const CLI::App& app) {
 
 std::string command_names(const CLI::App& app) {
     std::string text;
-    for (const CLI::App* command : app.get_subcommands(nullptr)) text += (text.empty() ? "" : " ") + command->get_name();
+    for (const CLI::App* command : app.get_subcommands(nullptr))
+        text += (text.empty() ? "" : " ") + command->get_name();
     return text;
 }
 
@@ -33,22 +34,28 @@ std::string cases(const CLI::App& app, const std::string& indent) {
 std::string bash(const CLI::App& app) {
     return "# bash completion for gpucheck\n"
            "_gpucheck() {\n"
-           "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command= word words i\n"
+           "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command= word "
+           "words i\n"
            "    case $previous in\n"
            "        --machine|--specs) COMPREPLY=($(compgen -d -- \"$current\")); return ;;\n"
            "        --output) COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n"
            "        --profile) COMPREPLY=($(compgen -W 'quick boot acceptance' -- \"$current\")); return ;;\n"
-           "        --format) COMPREPLY=($(compgen -W 'text json junit prometheus nagios html' -- \"$current\")); return ;;\n"
+           "        --format) COMPREPLY=($(compgen -W 'text json junit prometheus nagios html' -- "
+           "\"$current\")); return ;;\n"
            "        --exit-map) COMPREPLY=($(compgen -W 'standard nagios npd' -- \"$current\")); return ;;\n"
-           "        explain) COMPREPLY=($(compgen -W \"$(gpucheck explain --json 2>/dev/null | sed -n 's/.*\"code\": *\"\\([^\"]*\\)\".*/\\1/p')\" -- \"$current\")); return ;;\n"
+           "        explain) COMPREPLY=($(compgen -W \"$(gpucheck explain --json 2>/dev/null | sed -n "
+           "'s/.*\"code\": *\"\\([^\"]*\\)\".*/\\1/p')\" -- \"$current\")); return ;;\n"
            "        capture) COMPREPLY=($(compgen -d -- \"$current\")); return ;;\n"
            "        completion) COMPREPLY=($(compgen -W 'bash zsh fish' -- \"$current\")); return ;;\n"
            "    esac\n"
            "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
            "        word=${COMP_WORDS[i]}\n"
-           "        case \" " + command_names(app) + " \" in *\" $word \"*) command=$word; break ;; esac\n"
+           "        case \" " +
+           command_names(app) +
+           " \" in *\" $word \"*) command=$word; break ;; esac\n"
            "    done\n"
-           "    case $command in\n" + cases(app, "        ") +
+           "    case $command in\n" +
+           cases(app, "        ") +
            "    esac\n"
            "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
            "}\n"
@@ -60,10 +67,13 @@ std::string zsh(const CLI::App& app) {
            "_gpucheck() {\n"
            "    local words_list command=\"\" word\n"
            "    for word in ${words[2,CURRENT-1]}; do\n"
-           "        case \" " + command_names(app) + " \" in *\" $word \"*) command=$word; break ;; esac\n"
+           "        case \" " +
+           command_names(app) +
+           " \" in *\" $word \"*) command=$word; break ;; esac\n"
            "    done\n"
            "    local words=\"\"\n"
-           "    case $command in\n" + cases(app, "        ") +
+           "    case $command in\n" +
+           cases(app, "        ") +
            "    esac\n"
            "    words_list=(${(s: :)words})\n"
            "    compadd -- $words_list\n"

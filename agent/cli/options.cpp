@@ -33,15 +33,19 @@ A finding never says yes to what was not looked at, and never says no because on
 
 void add_machine_options(CLI::App& app, MachineOptions& options) {
     app.add_option("--machine", options.machine,
-                   "Judge the recorded machine in DIR (see `gpucheck capture`) instead of this one; nothing of this machine is read")
+                   "Judge the recorded machine in DIR (see `gpucheck capture`) instead of this one; nothing "
+                   "of this machine is read")
         ->option_text("DIR");
-    app.add_option("--expect", options.expect,
-                   "What must be there: gpu_count=8, board=mi300x (see `gpucheck specs`), compute_partition=CPX, "
-                   "memory_partition=NPS4, pcie_generation=5, pcie_width=16, driver_version=570.133, kernel_version=6.8; "
-                   "may be repeated")
+    app.add_option(
+           "--expect", options.expect,
+           "What must be there: gpu_count=8, board=mi300x (see `gpucheck specs`), compute_partition=CPX, "
+           "memory_partition=NPS4, pcie_generation=5, pcie_width=16, driver_version=570.133, "
+           "kernel_version=6.8; "
+           "may be repeated")
         ->option_text("KEY=VALUE")
         ->allow_extra_args(false);
-    app.add_option("--provider", options.provider, "Whose instance this is: digitalocean, aws, gcp, azure, oci, vultr, nebius")
+    app.add_option("--provider", options.provider,
+                   "Whose instance this is: digitalocean, aws, gcp, azure, oci, vultr, nebius")
         ->option_text("NAME");
     app.add_option("--instance-type", options.instance_type,
                    "The instance's type, e.g. gpu-mi300x8-1536gb; what it promises is expected")
@@ -49,8 +53,9 @@ void add_machine_options(CLI::App& app, MachineOptions& options) {
     app.add_option("--kernel-log", options.kernel_log,
                    "Take the kernel log from FILE (- for standard input) instead of the machine's own")
         ->option_text("FILE|-");
-    app.add_option("--specs", options.specs_folder,
-                   "Read gpus.json and instances.json from DIR where they are there, instead of the built-in ones")
+    app.add_option(
+           "--specs", options.specs_folder,
+           "Read gpus.json and instances.json from DIR where they are there, instead of the built-in ones")
         ->option_text("DIR");
 }
 
@@ -71,22 +76,27 @@ std::string names(const Map& map) {
 void add_run_options(CLI::App& app, RunOptions& options, std::string& format) {
     add_machine_options(app, options.machine);
     app.add_option("--profile", options.profile,
-                   "quick (default): files only, 2 s; boot: also what only telemetry and burn-in tell, 60 s; acceptance: 10 min. "
+                   "quick (default): files only, 2 s; boot: also what only telemetry and burn-in tell, 60 s; "
+                   "acceptance: 10 min. "
                    "What a profile requires and could not look at makes the verdict unknown")
         ->option_text("quick|boot|acceptance")
         ->transform(CLI::CheckedTransformer(kProfiles).description(""));
     app.add_option("--format", format, "How to print the report (default: text)")
         ->option_text("text|json|junit|prometheus|nagios|html")
         ->check([](const std::string& name) {
-            return report::format_from(name) ? std::string() : "not one of text, json, junit, prometheus, nagios, html";
+            return report::format_from(name) ? std::string()
+                                             : "not one of text, json, junit, prometheus, nagios, html";
         });
     app.add_option("--output", options.output,
-                   "Write the report to FILE, whole or not at all: JSON beside the text on the terminal, or --format's alone")
+                   "Write the report to FILE, whole or not at all: JSON beside the text on the terminal, or "
+                   "--format's alone")
         ->option_text("FILE");
-    app.add_option("--budget", options.budget_s, "Wall-clock seconds for the whole run instead of the profile's")
+    app.add_option("--budget", options.budget_s,
+                   "Wall-clock seconds for the whole run instead of the profile's")
         ->option_text("SECONDS")
         ->check(CLI::Range(0.1, 86400.0).description(""));
-    app.add_option("--exit-map", options.exit_map, "nagios: 0 ok, 1 warning, 2 critical, 3 unknown; npd: 0 ok, 1 problem, 2 unknown")
+    app.add_option("--exit-map", options.exit_map,
+                   "nagios: 0 ok, 1 warning, 2 critical, 3 unknown; npd: 0 ok, 1 problem, 2 unknown")
         ->option_text("standard|nagios|npd")
         ->transform(CLI::CheckedTransformer(kExitMaps).description(""));
 }
@@ -112,58 +122,79 @@ void finish(RunOptions& options, const std::string& format) {
 
 ParsedOptions parse(int argc, const char* const* argv) {
     Parsed parsed;
-    CLI::App app{"Says whether the GPUs of this machine are what somebody pays for: present, driven, reachable, linked at full "
-                 "width. AMD and NVIDIA; needs neither ROCm nor CUDA. Without a command it runs `run`.",
-                 "gpucheck"};
+    CLI::App app{
+        "Says whether the GPUs of this machine are what somebody pays for: present, driven, reachable, "
+        "linked at full "
+        "width. AMD and NVIDIA; needs neither ROCm nor CUDA. Without a command it runs `run`.",
+        "gpucheck"};
     app.set_version_flag("--version", std::string("gpucheck ") + std::string(kVersion), "Print the version");
     app.set_help_flag("--help,-h", "Print this help");
     app.footer(kFooter);
     app.require_subcommand(0, 1);
     app.get_formatter()->column_width(34);
-    app.add_option("--log-level", parsed.log_level, "What goes to standard error: debug, info, warn, error, off")
+    app.add_option("--log-level", parsed.log_level,
+                   "What goes to standard error: debug, info, warn, error, off")
         ->option_text("LEVEL")
         ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}).description(""));
     add_run_options(app, parsed.bare, parsed.bare_format);
     CLI::App* run = app.add_subcommand("run", "Judge the machine (the default)");
     add_run_options(*run, parsed.run, parsed.run_format);
 
-    CLI::App* list = app.add_subcommand("list", "Show the GPUs and what the files say about each, without judging");
+    CLI::App* list =
+        app.add_subcommand("list", "Show the GPUs and what the files say about each, without judging");
     add_machine_options(*list, parsed.list.machine);
-    list->add_flag("--json", parsed.list.json, "Print the whole snapshot: every fact with its source, or why it is missing");
+    list->add_flag("--json", parsed.list.json,
+                   "Print the whole snapshot: every fact with its source, or why it is missing");
 
     CLI::App* log = app.add_subcommand(
-        "log", "Turn a kernel log into events: what happened, to which GPU, how often, whose fault, what to do");
+        "log",
+        "Turn a kernel log into events: what happened, to which GPU, how often, whose fault, what to do");
     log->add_option("FILE", parsed.log.path,
-                    "dmesg, journalctl -k, syslog, /dev/kmsg or pstore text, also gzip, xz or zstd; - for standard input")
+                    "dmesg, journalctl -k, syslog, /dev/kmsg or pstore text, also gzip, xz or zstd; - for "
+                    "standard input")
         ->required()
         ->option_text(" ");
-    log->add_option("--format", parsed.log.format, "text (default) or json")->option_text("text|json")->check(
-        CLI::IsMember({"text", "json"}).description(""));
-    log->add_option("--gpu", parsed.log.gpu, "Only events of this GPU, by its PCI address")->option_text("BDF");
+    log->add_option("--format", parsed.log.format, "text (default) or json")
+        ->option_text("text|json")
+        ->check(CLI::IsMember({"text", "json"}).description(""));
+    log->add_option("--gpu", parsed.log.gpu, "Only events of this GPU, by its PCI address")
+        ->option_text("BDF");
     log->add_flag("--since-boot", parsed.log.since_boot, "Only what follows the last boot in the file");
 
-    CLI::App* explain = app.add_subcommand("explain", "Say what a finding code means, why it happens and what to do; all codes without CODE");
-    explain->add_option("CODE", parsed.explain.code, "A code such as pcie.link.narrow, or a check such as nodes.access")->option_text(" ");
+    CLI::App* explain = app.add_subcommand(
+        "explain", "Say what a finding code means, why it happens and what to do; all codes without CODE");
+    explain
+        ->add_option("CODE", parsed.explain.code,
+                     "A code such as pcie.link.narrow, or a check such as nodes.access")
+        ->option_text(" ");
     explain->add_option("--xid", parsed.explain.xid, "An Xid by its number: --xid 79 is xid.79")
         ->option_text("N")
         ->check([](const std::string& text) {
-            const bool number = !text.empty() && text.size() <= 4 && text.find_first_not_of("0123456789") == std::string::npos;
+            const bool number = !text.empty() && text.size() <= 4 &&
+                                text.find_first_not_of("0123456789") == std::string::npos;
             return number ? std::string() : "not a number";
         });
     explain->add_flag("--json", parsed.explain.json, "Print JSON");
 
-    CLI::App* capture = app.add_subcommand(
-        "capture", "Record this machine into a new folder DIR, for a bug report or a test: the files gpucheck reads, with serials, UUIDs, "
-                   "addresses and names replaced");
-    capture->add_option("DIR", parsed.capture.folder, "A folder that does not exist yet, or is empty")->required()->option_text(" ");
+    CLI::App* capture = app.add_subcommand("capture",
+                                           "Record this machine into a new folder DIR, for a bug report or a "
+                                           "test: the files gpucheck reads, with serials, UUIDs, "
+                                           "addresses and names replaced");
+    capture->add_option("DIR", parsed.capture.folder, "A folder that does not exist yet, or is empty")
+        ->required()
+        ->option_text(" ");
     add_machine_options(*capture, parsed.capture.machine);
 
-    CLI::App* specs = app.add_subcommand("specs", "Show the boards gpucheck knows: ids, memory, links, floors, and where each figure is from");
-    specs->add_option("BOARD", parsed.specs.filter, "Only rows whose key, name or ids contain this")->option_text(" ");
+    CLI::App* specs = app.add_subcommand(
+        "specs", "Show the boards gpucheck knows: ids, memory, links, floors, and where each figure is from");
+    specs->add_option("BOARD", parsed.specs.filter, "Only rows whose key, name or ids contain this")
+        ->option_text(" ");
     specs->add_option("--specs", parsed.specs.specs_folder, "Read the rows from DIR")->option_text("DIR");
     specs->add_flag("--json", parsed.specs.json, "Print JSON with the sources");
 
-    CLI::App* completion = app.add_subcommand("completion", "Print a completion script: gpucheck completion bash > /etc/bash_completion.d/gpucheck");
+    CLI::App* completion = app.add_subcommand(
+        "completion",
+        "Print a completion script: gpucheck completion bash > /etc/bash_completion.d/gpucheck");
     completion->add_option("SHELL", parsed.completion.shell, "bash, zsh or fish")
         ->required()
         ->option_text(" ")

@@ -13,11 +13,11 @@ namespace gpucheck::cli {
 
 /// What a run looks at and expects; shared by `run`, `list` and `capture`.
 struct MachineOptions {
-    std::string machine;               ///< recorded machine's folder; empty: this machine
-    std::vector<std::string> expect;   ///< KEY=VALUE
+    std::string machine;              ///< recorded machine's folder; empty: this machine
+    std::vector<std::string> expect;  ///< KEY=VALUE
     std::string provider, instance_type;
     std::string specs_folder;
-    std::string kernel_log;            ///< file, "-", or empty: the machine's own
+    std::string kernel_log;  ///< file, "-", or empty: the machine's own
 };
 
 struct RunOptions {
@@ -36,7 +36,7 @@ struct ListOptions {
 
 struct ExplainOptions {
     std::string code;
-    std::string xid;   ///< number of an Xid: short for xid.N
+    std::string xid;  ///< number of an Xid: short for xid.N
     bool json = false;
 };
 
@@ -64,8 +64,8 @@ struct Stop {
     int status = 0;
 };
 
-using Command = std::variant<Stop, RunOptions, ListOptions, ExplainOptions, CaptureOptions, SpecsOptions, LogOptions,
-                             CompletionOptions>;
+using Command = std::variant<Stop, RunOptions, ListOptions, ExplainOptions, CaptureOptions, SpecsOptions,
+                             LogOptions, CompletionOptions>;
 
 struct ParsedOptions {
     Command command;

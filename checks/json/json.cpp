@@ -8,9 +8,9 @@
 namespace gpucheck {
 namespace {
 
-// What a document would cost: the deepest nesting of brackets outside strings (the parser accepts any depth and a later
-// recursive walk would overflow the stack), and the key comparisons that its objects need (an ordered object looks for
-// each new key among all earlier ones: a million keys would take minutes).
+// What a document would cost: the deepest nesting of brackets outside strings (the parser accepts any depth
+// and a later recursive walk would overflow the stack), and the key comparisons that its objects need (an
+// ordered object looks for each new key among all earlier ones: a million keys would take minutes).
 struct Cost {
     std::size_t depth = 0;
     std::uint64_t comparisons = 0;
@@ -54,7 +54,8 @@ std::string plain(std::string message) {
 std::variant<Json, JsonError> parse_json(std::string_view text, std::size_t max_depth) {
     if (text.size() > kMaxJsonBytes) return JsonError{"larger than 64 MiB"};
     const Cost cost = cost_of(text, max_depth);
-    if (cost.depth > max_depth) return JsonError{"nested deeper than " + std::to_string(max_depth) + " levels"};
+    if (cost.depth > max_depth)
+        return JsonError{"nested deeper than " + std::to_string(max_depth) + " levels"};
     if (cost.comparisons > kMaxComparisons) return JsonError{"too many members in its objects"};
     try {
         return Json::parse(text.begin(), text.end());

@@ -210,7 +210,8 @@ template <class T>
 [[gnu::noinline]] bool read_vector(const Json& json, std::vector<T>& value, std::string& error) {
     if (!expect_array(json, error)) return false;
     value.clear();
-    for (std::size_t i = 0; i < size(json); ++i) {  // grows as elements prove good: "[0,0,0,..." must not allocate
+    for (std::size_t i = 0; i < size(json);
+         ++i) {  // grows as elements prove good: "[0,0,0,..." must not allocate
         if (!read(element(json, i), value.emplace_back(), error)) return fail_at(error, i);
     }
     return true;

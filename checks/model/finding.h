@@ -31,11 +31,12 @@ struct Finding {
     Verdict verdict = Verdict::unknown;
     Subject subject;
     std::string expected, observed;
-    std::string source;                  ///< file, counter or document the observation came from
-    std::optional<Scope> scope;          ///< overrides the catalogue's when the facts tell who can mend it
-    std::string message;                 ///< overrides the catalogue's title where the case needs its own sentence
-    std::uint64_t count = 1;             ///< occurrences folded into it
-    std::string first = {}, last = {};   ///< RFC 3339 UTC of the first and the last one; empty: the source does not tell
+    std::string source;          ///< file, counter or document the observation came from
+    std::optional<Scope> scope;  ///< overrides the catalogue's when the facts tell who can mend it
+    std::string message;         ///< overrides the catalogue's title where the case needs its own sentence
+    std::uint64_t count = 1;     ///< occurrences folded into it
+    std::string first = {},
+                last = {};  ///< RFC 3339 UTC of the first and the last one; empty: the source does not tell
 };
 
 using Findings = std::vector<Finding>;

@@ -185,7 +185,7 @@ struct Host {
     Fact<unsigned> pci_functions;  ///< how many functions the kernel lists
     std::vector<Bdf> nvswitches;   ///< class 0680 of vendor 10de
     std::vector<PciFunction>
-        unreadable_functions;  ///< vendor or class could not be read, or reads all ones (device gone)
+        unreadable_functions;     ///< vendor or class could not be read, or reads all ones (device gone)
     Fact<LogSummary> kernel_log;  ///< of this boot; its source tells where: /dev/kmsg, kernel.log
     Process process;
     bool operator==(const Host&) const = default;
@@ -236,7 +236,8 @@ struct Host {
                           GPUCHECK_FIELD(Host, pci_functions),
                           GPUCHECK_FIELD(Host, nvswitches),
                           GPUCHECK_FIELD(Host, unreadable_functions),
-                          GPUCHECK_FIELD(Host, kernel_log), GPUCHECK_FIELD(Host, process)};
+                          GPUCHECK_FIELD(Host, kernel_log),
+                          GPUCHECK_FIELD(Host, process)};
     }
 };
 

@@ -24,7 +24,7 @@ struct LogEvent {
         0;  ///< how often the kernel reported it; continuation and detail lines are not counted
     std::string first,
         last;  ///< RFC 3339 as far as the log tells, or seconds since boot; empty: no time printed
-    std::uint64_t line = 0;              ///< number of the evidence line in the log, from 1
+    std::uint64_t line = 0;         ///< number of the evidence line in the log, from 1
     std::string evidence;           ///< the line that decided the verdict, without its time and host name
     std::string device;             ///< what else the line names: "nvidia-nvswitch1", the RAS block "umc"
     std::vector<std::string> also;  ///< further codes of the same incident: 48 brings 63 and 94
@@ -32,14 +32,14 @@ struct LogEvent {
     bool earlier_boot = false;      ///< last seen before the newest boot marker in the log
     bool operator==(const LogEvent&) const = default;
     static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(LogEvent, code),       GPUCHECK_FIELD(LogEvent, verdict),
-                          GPUCHECK_FIELD(LogEvent, scope),      GPUCHECK_FIELD(LogEvent, action),
-                          GPUCHECK_FIELD(LogEvent, bdf),        GPUCHECK_FIELD(LogEvent, xid),
-                          GPUCHECK_FIELD(LogEvent, sxid),       GPUCHECK_FIELD(LogEvent, count),
-                          GPUCHECK_FIELD(LogEvent, first),      GPUCHECK_FIELD(LogEvent, last),
-                          GPUCHECK_FIELD(LogEvent, line), GPUCHECK_FIELD(LogEvent, evidence),
-                          GPUCHECK_FIELD(LogEvent, device),     GPUCHECK_FIELD(LogEvent, also),
-                          GPUCHECK_FIELD(LogEvent, note),       GPUCHECK_FIELD(LogEvent, earlier_boot)};
+        return std::tuple{GPUCHECK_FIELD(LogEvent, code),   GPUCHECK_FIELD(LogEvent, verdict),
+                          GPUCHECK_FIELD(LogEvent, scope),  GPUCHECK_FIELD(LogEvent, action),
+                          GPUCHECK_FIELD(LogEvent, bdf),    GPUCHECK_FIELD(LogEvent, xid),
+                          GPUCHECK_FIELD(LogEvent, sxid),   GPUCHECK_FIELD(LogEvent, count),
+                          GPUCHECK_FIELD(LogEvent, first),  GPUCHECK_FIELD(LogEvent, last),
+                          GPUCHECK_FIELD(LogEvent, line),   GPUCHECK_FIELD(LogEvent, evidence),
+                          GPUCHECK_FIELD(LogEvent, device), GPUCHECK_FIELD(LogEvent, also),
+                          GPUCHECK_FIELD(LogEvent, note),   GPUCHECK_FIELD(LogEvent, earlier_boot)};
     }
 };
 

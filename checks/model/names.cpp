@@ -32,11 +32,23 @@ std::optional<Enum> value_in(const std::array<std::string_view, N>& names, std::
 
 }  // namespace
 
-std::string_view name_of(Vendor vendor) { return name_in(kVendors, vendor); }
-std::string_view name_of(FormFactor form) { return name_in(kForms, form); }
-std::string_view name_of(NodeKind kind) { return name_in(kNodeKinds, kind); }
-std::optional<Vendor> vendor_from(std::string_view name) { return value_in<Vendor>(kVendors, name); }
-std::optional<FormFactor> form_factor_from(std::string_view name) { return value_in<FormFactor>(kForms, name); }
-std::optional<NodeKind> node_kind_from(std::string_view name) { return value_in<NodeKind>(kNodeKinds, name); }
+std::string_view name_of(Vendor vendor) {
+    return name_in(kVendors, vendor);
+}
+std::string_view name_of(FormFactor form) {
+    return name_in(kForms, form);
+}
+std::string_view name_of(NodeKind kind) {
+    return name_in(kNodeKinds, kind);
+}
+std::optional<Vendor> vendor_from(std::string_view name) {
+    return value_in<Vendor>(kVendors, name);
+}
+std::optional<FormFactor> form_factor_from(std::string_view name) {
+    return value_in<FormFactor>(kForms, name);
+}
+std::optional<NodeKind> node_kind_from(std::string_view name) {
+    return value_in<NodeKind>(kNodeKinds, name);
+}
 
 }  // namespace gpucheck

@@ -138,7 +138,7 @@ struct PciFunction {
     std::vector<PciPort> path;  ///< ports above it, nearest first, root port last
     Fact<int> numa_node;        ///< -1: the firmware or hypervisor gave none
     Fact<std::string> iommu_group;
-    Fact<std::string> iommu_type;         ///< of that group: "identity" (pass-through), "DMA", "DMA-FQ" (translated)
+    Fact<std::string> iommu_type;  ///< of that group: "identity" (pass-through), "DMA", "DMA-FQ" (translated)
     Fact<std::string> local_cpulist;
     Fact<std::vector<Bar>> bars;
     Fact<std::string> runtime_status;  ///< "active", "suspended" (then link and config reads mean nothing)
@@ -146,16 +146,26 @@ struct PciFunction {
     Fact<bool> enabled;
     bool operator==(const PciFunction&) const = default;
     static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(PciFunction, bdf),            GPUCHECK_FIELD(PciFunction, vendor),
-                          GPUCHECK_FIELD(PciFunction, device),         GPUCHECK_FIELD(PciFunction, sub_vendor),
-                          GPUCHECK_FIELD(PciFunction, sub_device),     GPUCHECK_FIELD(PciFunction, class_code),
-                          GPUCHECK_FIELD(PciFunction, revision),       GPUCHECK_FIELD(PciFunction, driver),
-                          GPUCHECK_FIELD(PciFunction, has_physfn),     GPUCHECK_FIELD(PciFunction, link),
-                          GPUCHECK_FIELD(PciFunction, aer),            GPUCHECK_FIELD(PciFunction, config),
-                          GPUCHECK_FIELD(PciFunction, path),           GPUCHECK_FIELD(PciFunction, numa_node),
-                          GPUCHECK_FIELD(PciFunction, iommu_group),    GPUCHECK_FIELD(PciFunction, iommu_type),
-                          GPUCHECK_FIELD(PciFunction, local_cpulist),  GPUCHECK_FIELD(PciFunction, bars),
-                          GPUCHECK_FIELD(PciFunction, runtime_status), GPUCHECK_FIELD(PciFunction, power_state),
+        return std::tuple{GPUCHECK_FIELD(PciFunction, bdf),
+                          GPUCHECK_FIELD(PciFunction, vendor),
+                          GPUCHECK_FIELD(PciFunction, device),
+                          GPUCHECK_FIELD(PciFunction, sub_vendor),
+                          GPUCHECK_FIELD(PciFunction, sub_device),
+                          GPUCHECK_FIELD(PciFunction, class_code),
+                          GPUCHECK_FIELD(PciFunction, revision),
+                          GPUCHECK_FIELD(PciFunction, driver),
+                          GPUCHECK_FIELD(PciFunction, has_physfn),
+                          GPUCHECK_FIELD(PciFunction, link),
+                          GPUCHECK_FIELD(PciFunction, aer),
+                          GPUCHECK_FIELD(PciFunction, config),
+                          GPUCHECK_FIELD(PciFunction, path),
+                          GPUCHECK_FIELD(PciFunction, numa_node),
+                          GPUCHECK_FIELD(PciFunction, iommu_group),
+                          GPUCHECK_FIELD(PciFunction, iommu_type),
+                          GPUCHECK_FIELD(PciFunction, local_cpulist),
+                          GPUCHECK_FIELD(PciFunction, bars),
+                          GPUCHECK_FIELD(PciFunction, runtime_status),
+                          GPUCHECK_FIELD(PciFunction, power_state),
                           GPUCHECK_FIELD(PciFunction, enabled)};
     }
 };

@@ -31,7 +31,7 @@ struct EventRow {
     bool programs = false;           ///< also believed from modprobe, systemd-modules-load, systemd-udevd
     bool gpus_only = false;          ///< counts only for a device known to be a GPU
     bool not_other_devices = false;  ///< does not count for a device known to be something else
-    bool stays = false;                  ///< no later line makes it good: only looking at the machine can
+    bool stays = false;              ///< no later line makes it good: only looking at the machine can
     bool bare_metal_only = false;    ///< means nothing below a hypervisor's virtual ports
 };
 
@@ -42,7 +42,7 @@ struct RecoveryRow {
     std::string require;
     std::vector<std::string> incidents;
     std::string counts_as;  ///< a code that this line also is a detail of; "" none
-    std::string not_for;                 ///< it does not end events whose evidence holds this text
+    std::string not_for;    ///< it does not end events whose evidence holds this text
 };
 
 struct IncidentRow {

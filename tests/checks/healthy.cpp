@@ -10,11 +10,17 @@ PciLink link(LinkSpeed speed, unsigned width) {
     return {fact(speed), fact(speed), fact(width), fact(width)};
 }
 
-PcieConfig config(LinkSpeed speed) { return {speed, 16, speed, 16, speed, false, false}; }
+PcieConfig config(LinkSpeed speed) {
+    return {speed, 16, speed, 16, speed, false, false};
+}
 
-Bar bar(unsigned index, std::uint64_t start, std::uint64_t size) { return {index, start, size, 0x14220c}; }
+Bar bar(unsigned index, std::uint64_t start, std::uint64_t size) {
+    return {index, start, size, 0x14220c};
+}
 
-Aer clean_aer() { return {fact(AerCounters{}), fact(AerCounters{}), fact(AerCounters{})}; }
+Aer clean_aer() {
+    return {fact(AerCounters{}), fact(AerCounters{}), fact(AerCounters{})};
+}
 
 PciFunction function(Bdf bdf, std::uint16_t vendor, std::uint16_t device, std::uint32_t class_code,
                      const char* driver) {
@@ -138,8 +144,9 @@ Snapshot healthy_h100_x8() {
         gpu.pci = function(gpu.bdf, 0x10de, 0x2330, 0x030200, "nvidia");
         gpu.pci.aer = clean_aer();
         gpu.pci.iommu_group = fact("12");
-        gpu.pci.bars = fact(std::vector<Bar>{bar(0, 0x214042000000, 16ULL << 20), bar(2, 0x210000000000, 128ULL << 30),
-                                             bar(4, 0x214000000000, 32ULL << 20)});
+        gpu.pci.bars =
+            fact(std::vector<Bar>{bar(0, 0x214042000000, 16ULL << 20), bar(2, 0x210000000000, 128ULL << 30),
+                                  bar(4, 0x214000000000, 32ULL << 20)});
         PciPort port;
         port.bdf = Bdf{0, static_cast<std::uint8_t>(0x17 + 0x10 * i), 1, 0};
         port.vendor = fact(std::uint16_t{0x1000});
@@ -204,7 +211,8 @@ Snapshot healthy_mi300x_vf() {
     gpu.pci.sub_device = fact(std::uint16_t{0x74a1});
     gpu.pci.numa_node = fact(-1);
     gpu.pci.aer = {Missing{"test", "ENOENT"}, Missing{"test", "ENOENT"}, Missing{"test", "ENOENT"}};
-    gpu.pci.bars = fact(std::vector<Bar>{bar(0, 0x4000000000, 256ULL << 30), bar(2, 0x3ff000000000, 2ULL << 20),
+    gpu.pci.bars = fact(std::vector<Bar>{bar(0, 0x4000000000, 256ULL << 30),
+                                         bar(2, 0x3ff000000000, 2ULL << 20),
                                          {5, 0xc1000000, 512ULL << 10, 0x40200}});
     PciPort port;
     port.bdf = Bdf{0, 0x80, 3, 0};

@@ -14,7 +14,8 @@ Snapshot healthy_h100_x8();
 /// One MI300X virtual function in a KVM guest, amdgpu 6.10.5 from DKMS, ROCm 6.3.2, judged for root; expects
 /// 1 GPU.
 Snapshot healthy_mi300x_vf();
-/// Eight MI300X on bare metal in one xGMI hive, SPX, amdgpu 6.10.5 from DKMS, judged for root; expects 8 GPUs.
+/// Eight MI300X on bare metal in one xGMI hive, SPX, amdgpu 6.10.5 from DKMS, judged for root; expects 8
+/// GPUs.
 Snapshot healthy_mi300x_x8();
 /// The same in CPX: eight KFD nodes and eight render nodes a GPU.
 Snapshot healthy_mi300x_x8_cpx();

@@ -7,16 +7,27 @@ namespace gpucheck {
 namespace {
 
 void silent(const Snapshot&, Findings&) {}
-void passes(const Snapshot&, Findings& findings) { findings.push_back(finding("a", Verdict::pass, {}, "", "", "")); }
+void passes(const Snapshot&, Findings& findings) {
+    findings.push_back(finding("a", Verdict::pass, {}, "", "", ""));
+}
 void unsure(const Snapshot&, Findings& findings) {
     findings.push_back(finding("a.unread", Verdict::unknown, {}, "", "", ""));
     findings.push_back(finding("a", Verdict::pass, "b", "", "", ""));
 }
-void warns(const Snapshot&, Findings& findings) { findings.push_back(finding("a.odd", Verdict::warn, {}, "", "", "")); }
-NotApplicable never(const Snapshot&) { return "no AMD GPU"; }
+void warns(const Snapshot&, Findings& findings) {
+    findings.push_back(finding("a.odd", Verdict::warn, {}, "", "", ""));
+}
+NotApplicable never(const Snapshot&) {
+    return "no AMD GPU";
+}
 
 Check check(Judge judge, Profile required_from = Profile::quick, Applies applies = nullptr) {
-    return {.id = "a", .title = "A", .impact = Impact::passive, .required_from = required_from, .applies = applies, .judge = judge};
+    return {.id = "a",
+            .title = "A",
+            .impact = Impact::passive,
+            .required_from = required_from,
+            .applies = applies,
+            .judge = judge};
 }
 Verdict verdict(std::initializer_list<Check> checks, Profile profile = Profile::quick) {
     std::vector<CheckResult> results;

@@ -16,14 +16,16 @@ TEST(LinkSpeed, EverySpellingOfTheKernel) {
     EXPECT_EQ(link_speed_from("8 GT/s"), LinkSpeed::gen3);
     EXPECT_EQ(link_speed_from("Unknown"), LinkSpeed::unknown);
     EXPECT_EQ(link_speed_from("Unknown speed"), LinkSpeed::unknown);
-    for (const char* text : {"", "32", "32.0 GT/s PCIe ", "32.0GT/s", "-1", "9 GT/s"}) EXPECT_FALSE(link_speed_from(text)) << text;
+    for (const char* text : {"", "32", "32.0 GT/s PCIe ", "32.0GT/s", "-1", "9 GT/s"})
+        EXPECT_FALSE(link_speed_from(text)) << text;
 }
 
 TEST(LinkBandwidth, FollowsTheLineCode) {
     EXPECT_NEAR(*link_bandwidth_gb_s(LinkSpeed::gen5, 16), 63.015, 0.001);
     EXPECT_NEAR(*link_bandwidth_gb_s(LinkSpeed::gen4, 16), 31.508, 0.001);
     EXPECT_NEAR(*link_bandwidth_gb_s(LinkSpeed::gen1, 1), 0.25, 0.001);
-    for (const unsigned width : {0U, 3U, 63U, 255U}) EXPECT_FALSE(link_bandwidth_gb_s(LinkSpeed::gen5, width)) << width;
+    for (const unsigned width : {0U, 3U, 63U, 255U})
+        EXPECT_FALSE(link_bandwidth_gb_s(LinkSpeed::gen5, width)) << width;
     EXPECT_FALSE(link_bandwidth_gb_s(LinkSpeed::unknown, 16));
 }
 

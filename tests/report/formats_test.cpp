@@ -116,8 +116,9 @@ TEST(Prometheus, SamplesSayWhatAlertsNeed) {
     const std::string text = render(failing(), Format::prometheus);
     EXPECT_TRUE(has(text, "\ngpucheck_verdict 4\n"));
     EXPECT_TRUE(has(text, "\ngpucheck_check_verdict{check=\"pcie.link\"} 4\n"));
-    EXPECT_TRUE(has(
-        text, "gpucheck_finding{code=\"example.link.narrow\",subject=\"0000:19:00.0\",verdict=\"fail\"} 1\n"));
+    EXPECT_TRUE(
+        has(text,
+            "gpucheck_finding{code=\"example.link.narrow\",subject=\"0000:19:00.0\",verdict=\"fail\"} 1\n"));
     EXPECT_TRUE(has(text, "gpucheck_finding{code=\"clock.wrong\",subject=\"host\",verdict=\"warn\"} 14\n"));
     EXPECT_TRUE(has(text, "gpucheck_gpus{state=\"expected\"} 8\n"));
     EXPECT_TRUE(has(text, "gpucheck_gpus{state=\"pci\"} 7\n"));

@@ -21,7 +21,8 @@ TEST(Catalogue, NoRowOfTheFileIsLeftOut) {
     ASSERT_TRUE(std::holds_alternative<Json>(parsed)) << std::get<std::string>(parsed);
     const Json& codes = std::get<Json>(parsed)["codes"];
     ASSERT_TRUE(codes.is_array());
-    EXPECT_EQ(catalogue().size(), codes.size() + event_book().rows.size());  // what log lines mean has files of its own
+    EXPECT_EQ(catalogue().size(),
+              codes.size() + event_book().rows.size());  // what log lines mean has files of its own
     for (const Json& row : codes)
         EXPECT_NE(catalogue_row(row["code"].get<std::string>()), nullptr) << row["code"];
 }
@@ -35,7 +36,8 @@ TEST(Catalogue, RowsAreSortedUniqueAndComplete) {
         EXPECT_FALSE(row.cause.empty()) << row.code;
         EXPECT_FALSE(row.remedy.empty()) << row.code;
         EXPECT_TRUE(row.severity == Verdict::warn || row.severity == Verdict::fail ||
-                    row.severity == Verdict::unknown || row.action == Action::none)  // log lines that need nothing
+                    row.severity == Verdict::unknown ||
+                    row.action == Action::none)  // log lines that need nothing
             << row.code;
         EXPECT_EQ(catalogue_row(row.code)->title, row.title);
     }
