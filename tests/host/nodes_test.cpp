@@ -180,9 +180,9 @@ TEST(Nodes, NotCapturedWasNotTried) {
 }
 
 TEST(Nodes, HostileMinorsMakeNoNode) {
+    using namespace std::string_literals;
     TempMachine machine;
-    machine.file("/proc/devices",
-                 std::string("Character devices:\n\0 nvidia\n99999999999 kfd\n-1 drm\n", 54));
+    machine.file("/proc/devices", "Character devices:\n\0 nvidia\n99999999999 kfd\n-1 drm\n"s);
     Snapshot snapshot;
     snapshot.gpus.push_back(gpu_at("0000:02:00.0", Vendor::amd, "amdgpu"));
     for (const std::uint64_t minor : {std::uint64_t{0}, std::uint64_t{0xffffffff}, ~std::uint64_t{0}}) {
