@@ -64,7 +64,8 @@ TEST(Prefilter, VectorAndScalarAgree) {
     const std::vector<std::string>& anchors = Rules::get().anchors;
     for (int round = 0; round < 3000; ++round) {
         std::string data(random() % 300, ' ');
-        for (char& c : data) c = static_cast<char>("NVRMXidamdgpuAER: \n\xff\x80{[0"[random() % 26]);
+        constexpr std::string_view kBytes = "NVRMXidamdgpuAER: \n\xff\x80{[0";
+        for (char& c : data) c = kBytes[random() % kBytes.size()];
         for (unsigned n = random() % 4; n > 0 && !data.empty(); --n) {
             std::string anchor = anchors[random() % anchors.size()];
             if (random() % 3 == 0) anchor[random() % anchor.size()] ^= 1;  // a near-miss
