@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "agent/host/sysroot.h"
+#include "checks/json/utf8.h"
 
 namespace gpucheck::host {
 namespace {
@@ -33,31 +34,6 @@ constexpr std::array kErrnos{
     ErrnoRow{ETIMEDOUT, "ETIMEDOUT"}, ErrnoRow{ESTALE, "ESTALE"},
     ErrnoRow{EOVERFLOW, "EOVERFLOW"}, ErrnoRow{EREMOTEIO, "EREMOTEIO"},
 };
-
-// Length of the well-formed UTF-8 sequence at text[i], 0 when there is none (RFC 3629: no overlong forms,
-// no surrogates, nothing above U+10FFFF).
-std::size_t utf8_length(std::string_view text, std::size_t i) {
-    const auto byte = [&](std::size_t k) -> unsigned {
-        return k < text.size() ? static_cast<unsigned char>(text[k]) : 0U;
-    };
-    const auto continues = [&](std::size_t k) { return (byte(k) & 0xc0U) == 0x80U; };
-    const unsigned first = byte(i);
-    if (first < 0x80) return 1;
-    if (first >= 0xc2 && first <= 0xdf) return continues(i + 1) ? 2 : 0;
-    if (first >= 0xe0 && first <= 0xef) {
-        const unsigned second = byte(i + 1);
-        if (!continues(i + 1) || !continues(i + 2)) return 0;
-        if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f)) return 0;
-        return 3;
-    }
-    if (first >= 0xf0 && first <= 0xf4) {
-        const unsigned second = byte(i + 1);
-        if (!continues(i + 1) || !continues(i + 2) || !continues(i + 3)) return 0;
-        if ((first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f)) return 0;
-        return 4;
-    }
-    return 0;
-}
 
 template <class Number>
 std::optional<Number> whole_number(std::string_view text, int base) {

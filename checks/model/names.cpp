@@ -4,6 +4,7 @@
 
 #include "checks/model/board.h"
 #include "checks/model/device.h"
+#include "checks/model/vocabulary.h"
 
 namespace gpucheck {
 namespace {
@@ -15,20 +16,6 @@ constexpr std::array kForms{"pcie"sv, "sxm"sv, "oam"sv, "superchip"sv};
 constexpr std::array kNodeKinds{
     "kfd"sv,        "render"sv,           "card"sv,           "nvidia_gpu"sv, "nvidia_ctl"sv,
     "nvidia_uvm"sv, "nvidia_uvm_tools"sv, "nvidia_modeset"sv, "nvidia_cap"sv, "nvidia_nvswitch"sv};
-
-template <class Enum, std::size_t N>
-std::string_view name_in(const std::array<std::string_view, N>& names, Enum value) {
-    const auto index = static_cast<std::size_t>(value);
-    return index < N ? names[index] : "invalid"sv;
-}
-
-template <class Enum, std::size_t N>
-std::optional<Enum> value_in(const std::array<std::string_view, N>& names, std::string_view name) {
-    for (std::size_t i = 0; i < N; ++i) {
-        if (names[i] == name) return static_cast<Enum>(i);
-    }
-    return std::nullopt;
-}
 
 }  // namespace
 

@@ -2,7 +2,8 @@
 #include "checks/model/verdict.h"
 
 #include <array>
-#include <cstddef>
+
+#include "checks/model/vocabulary.h"
 
 namespace gpucheck {
 namespace {
@@ -24,20 +25,6 @@ constexpr std::array kActions{"none"sv,
                               "drain_and_replace"sv,
                               "contact_provider"sv};
 constexpr std::array kProfiles{"quick"sv, "boot"sv, "acceptance"sv, "soak"sv};
-
-template <class Enum, std::size_t N>
-std::string_view name_in(const std::array<std::string_view, N>& names, Enum value) {
-    const auto index = static_cast<std::size_t>(value);
-    return index < N ? names[index] : "invalid"sv;
-}
-
-template <class Enum, std::size_t N>
-std::optional<Enum> value_in(const std::array<std::string_view, N>& names, std::string_view name) {
-    for (std::size_t i = 0; i < N; ++i) {
-        if (names[i] == name) return static_cast<Enum>(i);
-    }
-    return std::nullopt;
-}
 
 }  // namespace
 
