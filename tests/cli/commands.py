@@ -69,7 +69,7 @@ def hanging():
             break
         start = time.monotonic()
     expect("when everything hangs the report comes in time, and is no pass",
-           "run.out_of_time" in told and json.loads(out)["verdict"] == "unknown" and time.monotonic() - start < 2.5, told)
+           "run.out_of_time" in told and json.loads(out)["verdict"] == "unknown" and time.monotonic() - start < 20, told)
     told = [f["code"] for f in json.loads(run("--machine", MACHINES / "mi300x-x8-cpx-63-nodes", "--format", "json")[1])["findings"]]
     expect("nothing hangs: nothing is said", "host.read.hangs" not in told and "run.out_of_time" not in told, told)
 

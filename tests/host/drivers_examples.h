@@ -12,6 +12,7 @@
 
 #include "agent/host/sysroot.h"
 #include "tests/host/temp_machine.h"
+#include "tests/source_dir.h"
 
 namespace gpucheck::host {
 

@@ -260,10 +260,10 @@ TEST(NodeProbe, AnOpenThatHangsCostsTheDeadlineOnce) {
     }
     paths.push_back("healthy");
     const auto start = std::chrono::steady_clock::now();
-    const auto answers = probe_nodes(paths, 1000, open_or_hang);
-    EXPECT_LT(elapsed_ms(start), 3900);  // four in a row would take longer
+    const auto answers = probe_nodes(paths, 5000, open_or_hang);
+    EXPECT_LT(elapsed_ms(start), 19500);  // four in a row would take longer
     for (int i = 0; i < 4; ++i)
-        EXPECT_EQ(answers[static_cast<std::size_t>(i)].why(), "open(2) did not return within 1000 ms");
+        EXPECT_EQ(answers[static_cast<std::size_t>(i)].why(), "open(2) did not return within 5000 ms");
     EXPECT_TRUE(answers[4].is("ok"));
     EXPECT_TRUE(no_children_left());
 }

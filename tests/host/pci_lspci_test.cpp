@@ -8,6 +8,7 @@
 
 #include "agent/host/pci.h"
 #include "tests/host/pci_machine.h"
+#include "tests/source_dir.h"
 
 namespace gpucheck::host {
 namespace {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/host/pci_machine.h"
+#include "tests/source_dir.h"
 
 namespace gpucheck::host {
 namespace {

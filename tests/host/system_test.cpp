@@ -12,6 +12,7 @@
 #include "agent/host/secure_boot.h"
 #include "agent/host/time_sync.h"
 #include "tests/host/temp_machine.h"
+#include "tests/source_dir.h"
 
 namespace gpucheck::host {
 namespace {

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "checks/specs/data_file.h"
+#include "tests/source_dir.h"
 
 namespace gpucheck {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "checks/specs/boards.h"
 #include "checks/specs/instances.h"
+#include "tests/source_dir.h"
 #include "tests/specs/specs_folder.h"
 
 namespace gpucheck {
