@@ -6,6 +6,7 @@
 
 #include "agent/host/system.h"
 #include "tests/capture/captured_machine.h"
+#include "tests/source_dir.h"
 
 namespace gpucheck::capture {
 namespace {

@@ -5,6 +5,8 @@
 #include <sstream>
 #include <string>
 
+#include "tests/source_dir.h"
+
 namespace {
 
 std::string content(const std::string& path) {

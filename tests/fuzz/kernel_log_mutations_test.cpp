@@ -10,6 +10,7 @@
 #include "checks/json/json.h"
 #include "tests/fuzz/kernel_log_check.h"
 #include "tests/log/wrap.h"
+#include "tests/source_dir.h"
 
 namespace gpucheck::host {
 namespace {

@@ -13,6 +13,7 @@
 #include "checks/json/json.h"
 #include "checks/specs/events.h"
 #include "tests/log/wrap.h"
+#include "tests/source_dir.h"
 
 namespace gpucheck::host {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "checks/specs/catalogue.h"
 #include "checks/specs/events.h"
+#include "tests/source_dir.h"
 
 namespace gpucheck {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "agent/host/kernel_log/read.h"
 #include "tests/log/wrap.h"
+#include "tests/source_dir.h"
 
 namespace gpucheck::host {
 namespace {

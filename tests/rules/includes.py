@@ -15,13 +15,17 @@ ALLOWED = {
     "checks": ["checks/model", "checks/"],          # the checks themselves: model, all.h, shared wording
     "agent/host": ["checks/model", "checks/json", "agent/host"],
     "agent/host/kernel_log": ["checks/model", "checks/json", "checks/specs", "agent/host"],
-    "agent/supervise": ["agent/supervise"],
+    "agent/supervise": ["agent/supervise", "agent/child"],
+    "agent/child": ["agent/child"],
+    "agent/vendor": ["checks/model", "checks/json", "agent/host/sysroot.h", "agent/child", "agent/vendor"],
     "agent/capture": ["checks/model", "checks/json", "agent/host", "agent/capture"],
     "agent/report": ["checks/model", "checks/json", "checks/specs", "agent/report"],
     "agent/cli": ["checks/model", "agent/cli", "agent/report", "agent/version.h"],
     "agent": ["checks/", "agent/", "providers/", "kernels/", "fleet/"],
     "providers": ["checks/model", "checks/json", "checks/specs", "providers"],
-    "kernels": ["checks/model", "agent/vendor/library.h", "agent/supervise", "kernels"],
+    "kernels": ["checks/model", "checks/json", "agent/vendor/library.h", "agent/child", "kernels"],
+    "checks/cost": ["checks/model", "checks/cost"],
+    "checks/cost/data": ["checks/model", "checks/json", "checks/specs", "checks/cost"],
     "fleet": ["checks/model", "checks/json", "checks/specs", "agent/report", "fleet"],
 }
 # The checks are pure functions from facts to findings: nothing that could look at the machine.
