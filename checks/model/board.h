@@ -43,6 +43,10 @@ struct Board {
     Fact<std::string>
         kernel_min;  ///< first mainline kernel whose in-tree driver knows it ("6.14"); DKMS overrides
     Fact<std::string> driver_min;  ///< vendor driver floor ("570.0" or, for amdgpu DKMS, "6.12")
+    Fact<bool> ecc;                ///< its memory has ECC that can be on
+    Fact<unsigned> links;          ///< NVLink or xGMI links of a healthy board, all of them wired
+    Fact<unsigned> link_gb_s;      ///< all links together, both ways, as the maker counts
+    Fact<unsigned> power_w;        ///< default power limit
     bool needs_nvswitch = false;   ///< SXM boards: a fabric manager belongs to it on bare metal
     bool operator==(const Board&) const = default;
     static constexpr auto fields() {
@@ -60,6 +64,10 @@ struct Board {
                           GPUCHECK_FIELD(Board, partitions_max),
                           GPUCHECK_FIELD(Board, kernel_min),
                           GPUCHECK_FIELD(Board, driver_min),
+                          GPUCHECK_FIELD(Board, ecc),
+                          GPUCHECK_FIELD(Board, links),
+                          GPUCHECK_FIELD(Board, link_gb_s),
+                          GPUCHECK_FIELD(Board, power_w),
                           GPUCHECK_FIELD(Board, needs_nvswitch)};
     }
 };

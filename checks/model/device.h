@@ -11,6 +11,7 @@
 #include "checks/model/fact.h"
 #include "checks/model/fields.h"
 #include "checks/model/pcie.h"
+#include "checks/model/telemetry.h"
 
 namespace gpucheck {
 
@@ -144,12 +145,13 @@ struct Device {
     AmdGpu amd;                     ///< all Missing on NVIDIA
     NvidiaGpu nvidia;               ///< all Missing on AMD
     std::vector<DeviceNode> nodes;  ///< its own: /dev/nvidiaN, renderD*, card*; partitions' render nodes too
+    Telemetry telemetry;            ///< what the vendor's interface said
     bool operator==(const Device&) const = default;
     static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Device, bdf),  GPUCHECK_FIELD(Device, vendor),
-                          GPUCHECK_FIELD(Device, pci),  GPUCHECK_FIELD(Device, board),
-                          GPUCHECK_FIELD(Device, amd),  GPUCHECK_FIELD(Device, nvidia),
-                          GPUCHECK_FIELD(Device, nodes)};
+        return std::tuple{GPUCHECK_FIELD(Device, bdf),   GPUCHECK_FIELD(Device, vendor),
+                          GPUCHECK_FIELD(Device, pci),   GPUCHECK_FIELD(Device, board),
+                          GPUCHECK_FIELD(Device, amd),   GPUCHECK_FIELD(Device, nvidia),
+                          GPUCHECK_FIELD(Device, nodes), GPUCHECK_FIELD(Device, telemetry)};
     }
 };
 

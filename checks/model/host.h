@@ -151,6 +151,19 @@ struct NvidiaDriver {
     }
 };
 
+/// A systemd unit that GPUs depend on, read from its cgroup and unit files: no command is run.
+struct ServiceUnit {
+    std::string name;          ///< "nvidia-fabricmanager.service"
+    Fact<bool> installed;      ///< a unit file of that name is in systemd's directories
+    Fact<bool> enabled;        ///< some target wants or requires it
+    Fact<unsigned> processes;  ///< in its cgroup; ENOENT: it has no cgroup, so it does not run
+    bool operator==(const ServiceUnit&) const = default;
+    static constexpr auto fields() {
+        return std::tuple{GPUCHECK_FIELD(ServiceUnit, name), GPUCHECK_FIELD(ServiceUnit, installed),
+                          GPUCHECK_FIELD(ServiceUnit, enabled), GPUCHECK_FIELD(ServiceUnit, processes)};
+    }
+};
+
 struct Host {
     // kernel and operating system
     Fact<std::string> kernel_release, kernel_version, kernel_cmdline;
@@ -187,6 +200,10 @@ struct Host {
     std::vector<PciFunction>
         unreadable_functions;     ///< vendor or class could not be read, or reads all ones (device gone)
     Fact<LogSummary> kernel_log;  ///< of this boot; its source tells where: /dev/kmsg, kernel.log
+    // vendor's interface
+    NvmlSystem nvml;
+    Fact<std::vector<VendorTrouble>> vendor_troubles;  ///< empty: every call came back
+    Fact<std::vector<ServiceUnit>> units;              ///< fabric manager, IMEX, persistence daemon
     Process process;
     bool operator==(const Host&) const = default;
 
@@ -237,6 +254,9 @@ struct Host {
                           GPUCHECK_FIELD(Host, nvswitches),
                           GPUCHECK_FIELD(Host, unreadable_functions),
                           GPUCHECK_FIELD(Host, kernel_log),
+                          GPUCHECK_FIELD(Host, nvml),
+                          GPUCHECK_FIELD(Host, vendor_troubles),
+                          GPUCHECK_FIELD(Host, units),
                           GPUCHECK_FIELD(Host, process)};
     }
 };
