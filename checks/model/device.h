@@ -10,6 +10,7 @@
 #include "checks/model/board.h"
 #include "checks/model/fact.h"
 #include "checks/model/fields.h"
+#include "checks/model/measurement.h"
 #include "checks/model/pcie.h"
 #include "checks/model/telemetry.h"
 
@@ -146,12 +147,14 @@ struct Device {
     NvidiaGpu nvidia;               ///< all Missing on AMD
     std::vector<DeviceNode> nodes;  ///< its own: /dev/nvidiaN, renderD*, card*; partitions' render nodes too
     Telemetry telemetry;            ///< what the vendor's interface said
+    BurnIn burn_in;                 ///< what the experiments measured
     bool operator==(const Device&) const = default;
     static constexpr auto fields() {
         return std::tuple{GPUCHECK_FIELD(Device, bdf),   GPUCHECK_FIELD(Device, vendor),
                           GPUCHECK_FIELD(Device, pci),   GPUCHECK_FIELD(Device, board),
                           GPUCHECK_FIELD(Device, amd),   GPUCHECK_FIELD(Device, nvidia),
-                          GPUCHECK_FIELD(Device, nodes), GPUCHECK_FIELD(Device, telemetry)};
+                          GPUCHECK_FIELD(Device, nodes), GPUCHECK_FIELD(Device, telemetry),
+                          GPUCHECK_FIELD(Device, burn_in)};
     }
 };
 

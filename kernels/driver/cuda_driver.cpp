@@ -161,22 +161,23 @@ class CudaDriver final : public Driver {
     std::variant<std::unique_ptr<Gpu>, Missing> open(const Bdf& bdf) override {
         Device device = 0;
         const std::string address = bdf.str();
-        if (const Done failed = library_("cuDeviceGetByPCIBusId", library_.call.device_by_bus_id, &device,
-                                         address.c_str()))
+        if (const Done failed =
+                library_("cuDeviceGetByPCIBusId", library_.call.device_by_bus_id, &device, address.c_str()))
             return missing(*failed);
         Properties properties;
         if (const Done failed = read(device, properties)) return missing(*failed);
         Context context = nullptr;
-        if (const Done failed = library_("cuDevicePrimaryCtxRetain", library_.call.retain_context, &context, device))
+        if (const Done failed =
+                library_("cuDevicePrimaryCtxRetain", library_.call.retain_context, &context, device))
             return missing(*failed);
         return std::make_unique<CudaGpu>(library_, device, context, std::move(properties));
     }
 
   private:
     static Missing missing(const Failure& failure) {
-        const bool unlisted = failure.call == "cuDeviceGetByPCIBusId" &&
-                              (failure.error == "CUDA_ERROR_INVALID_DEVICE" ||
-                               failure.error == "CUDA_ERROR_INVALID_VALUE");
+        const bool unlisted =
+            failure.call == "cuDeviceGetByPCIBusId" &&
+            (failure.error == "CUDA_ERROR_INVALID_DEVICE" || failure.error == "CUDA_ERROR_INVALID_VALUE");
         return {failure.call, unlisted ? "ENOENT" : failure.error};
     }
     Done attribute(int which, Device device, int& value) {

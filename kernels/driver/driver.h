@@ -1,5 +1,5 @@
-// One GPU behind libcuda or libamdhip64, as the experiments need it: what a vendor call answered is kept by its
-// own name, because "launch failed" and "uncorrectable ECC error" send different machines back.
+// One GPU behind libcuda or libamdhip64, as the experiments need it: what a vendor call answered is kept by
+// its own name, because "launch failed" and "uncorrectable ECC error" send different machines back.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,9 @@ namespace gpucheck::gpu {
 
 /// A vendor call that did not do what it should.
 struct Failure {
-    std::string call;   ///< "cuModuleLoadData"
-    std::string error;  ///< "CUDA_ERROR_ECC_UNCORRECTABLE", "hipErrorOutOfMemory"; "error 12345" without a name
+    std::string call;  ///< "cuModuleLoadData"
+    std::string
+        error;  ///< "CUDA_ERROR_ECC_UNCORRECTABLE", "hipErrorOutOfMemory"; "error 12345" without a name
     bool out_of_memory = false;
     bool operator==(const Failure&) const = default;
 };
@@ -106,8 +107,8 @@ class Driver {
     virtual std::variant<std::unique_ptr<Gpu>, Missing> open(const Bdf& bdf) = 0;
 };
 
-/// Missing: the library is not there, lacks a function that we need, or does not initialise; which of these is
-/// in `why`. `reporter` must outlive the driver and its GPUs.
+/// Missing: the library is not there, lacks a function that we need, or does not initialise; which of these
+/// is in `why`. `reporter` must outlive the driver and its GPUs.
 std::variant<std::unique_ptr<Driver>, Missing> open_driver(Vendor vendor, const vendor::LibrarySource& source,
                                                            child::Reporter& reporter);
 

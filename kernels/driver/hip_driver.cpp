@@ -2,8 +2,8 @@
 #include <cstdio>
 #include <utility>
 
-#include "kernels/driver/hip_api.h"
 #include "kernels/driver/functions.h"
+#include "kernels/driver/hip_api.h"
 #include "kernels/driver/vendors.h"
 
 namespace gpucheck::gpu {
@@ -153,8 +153,8 @@ class HipDriver final : public Driver {
     std::variant<std::unique_ptr<Gpu>, Missing> open(const Bdf& bdf) override {
         Device device = 0;
         const std::string address = bdf.str();
-        if (const Done failed = library_("hipDeviceGetByPCIBusId", library_.call.device_by_bus_id, &device,
-                                         address.c_str()))
+        if (const Done failed =
+                library_("hipDeviceGetByPCIBusId", library_.call.device_by_bus_id, &device, address.c_str()))
             return missing(*failed);
         Properties properties;
         if (const Done failed = read(device, properties)) return missing(*failed);
@@ -211,7 +211,7 @@ class HipDriver final : public Driver {
 }  // namespace
 
 std::variant<std::unique_ptr<Driver>, Missing> open_hip(const vendor::LibrarySource& source,
-                                                         child::Reporter& reporter) {
+                                                        child::Reporter& reporter) {
     reporter.step("dlopen libamdhip64.so");
     auto opened = vendor::Library::open(source, {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"});
     if (auto* missing = std::get_if<Missing>(&opened)) return *missing;

@@ -1,4 +1,5 @@
-// Chooses the vendor's library, and clears the way to it: variables that hide GPUs, memory on the wrong socket.
+// Chooses the vendor's library, and clears the way to it: variables that hide GPUs, memory on the wrong
+// socket.
 #include <sys/syscall.h>
 #include <unistd.h>
 
