@@ -1,0 +1,172 @@
+// Sets a GPU up for experiments and turns what its kernels wrote into results.
+#include "kernels/experiments/bench.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+namespace gpucheck::experiments {
+namespace {
+
+using gpu::Done;
+using kernels::CheckResult;
+
+const std::string kCounted = "counted on the device";
+
+void add(Fact<std::uint64_t>& fact, std::uint64_t value) {
+    fact = Fact<std::uint64_t>((fact.known() ? *fact : 0) + value, kCounted);
+}
+
+void add_places(const std::map<std::uint64_t, std::uint64_t>& counts, std::vector<PlaceCount>& places) {
+    std::map<std::uint64_t, std::uint64_t> all = counts;
+    for (const PlaceCount& each : places) all[each.place] += each.mismatches;
+    places.clear();
+    for (const auto& [place, mismatches] : all) places.push_back({place, mismatches});
+}
+
+MismatchRecord record_of(const kernels::Mismatch& found) {
+    const auto fact = [](std::uint64_t value) { return Fact<std::uint64_t>(value, kCounted); };
+    MismatchRecord record;
+    record.expected = found.expected;
+    record.got = found.got;
+    record.difference = found.difference;
+    record.block = fact(found.block);
+    record.wave = fact(found.wave);
+    record.lane = fact(found.lane);
+    record.round = fact(found.round);
+    record.unit = fact(found.unit);
+    if (found.experiment == static_cast<kernels::u32>(kernels::Experiment::matrix)) {
+        record.element = fact(found.element);
+        record.chain = fact(found.chain);
+    } else {
+        record.offset = fact(found.index);
+    }
+    return record;
+}
+
+}  // namespace
+
+Done DeviceMemory::allocate(std::uint64_t bytes) {
+    release();
+    return gpu_.allocate(bytes, pointer_);
+}
+
+void DeviceMemory::release() {
+    // A GPU that cannot give memory back says so at the next call that matters.
+    if (pointer_ != 0) static_cast<void>(gpu_.release(pointer_));
+    pointer_ = 0;
+}
+
+Done PinnedMemory::allocate(std::uint64_t bytes) {
+    return gpu_.allocate_pinned(bytes, pointer_);
+}
+
+PinnedMemory::~PinnedMemory() {
+    if (pointer_ != nullptr) static_cast<void>(gpu_.release_pinned(pointer_));
+}
+
+Done Bench::open(const void* image) {
+    if (Done failed = gpu_.load(image, module_)) return failed;
+    if (Done failed = gpu_.create(stream_)) return failed;
+    if (Done failed = gpu_.create(start_)) return failed;
+    if (Done failed = gpu_.create(stop_)) return failed;
+    if (Done failed = result_.allocate(sizeof(CheckResult))) return failed;
+    if (Done failed = parameters_.allocate(kParameterBytes)) return failed;
+    if (Done failed = result_host_.allocate(sizeof(CheckResult))) return failed;
+    return parameters_host_.allocate(kParameterBytes);
+}
+
+unsigned Bench::units() const {
+    const unsigned all = gpu_.properties().units;
+    return settings_.units == 0 ? all : std::min(all, settings_.units);
+}
+
+Done Bench::timed(const std::function<Done()>& work, double& ms) {
+    if (Done failed = gpu_.record(start_, stream_)) return failed;
+    if (Done failed = work()) return failed;
+    if (Done failed = gpu_.record(stop_, stream_)) return failed;
+    if (Done failed = wait()) return failed;
+    return gpu_.elapsed(start_, stop_, ms);
+}
+
+Done Bench::clear_result() {
+    static_assert(sizeof(CheckResult) % 4 == 0 && sizeof(kernels::u64) == 8);
+    if (Done failed = gpu_.fill_words(result(), 0, sizeof(CheckResult) / 4, stream_)) return failed;
+    return gpu_.fill_words(result() + offsetof(CheckResult, first_index), 0xFFFFFFFFU, 2, stream_);
+}
+
+Done Bench::read_result(const CheckResult*& result) {
+    result = result_host_.as<CheckResult>();
+    // What an incomplete copy leaves must not look like a clean result.
+    std::fill_n(result_host_.as<unsigned char>(), sizeof(CheckResult), static_cast<unsigned char>(0xA5));
+    if (Done failed =
+            gpu_.copy(gpu::Direction::to_host, result_host_.at(), result_.at(), sizeof(CheckResult), stream_))
+        return failed;
+    return wait();
+}
+
+Quantity quantity(std::string name, std::string unit, std::vector<double> samples) {
+    Quantity result;
+    result.name = std::move(name);
+    result.unit = std::move(unit);
+    result.samples = samples.size();
+    if (samples.empty()) return result;
+    std::sort(samples.begin(), samples.end());
+    const std::size_t middle = samples.size() / 2;
+    result.median = samples.size() % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
+    result.min = samples.front();
+    result.max = samples.back();
+    return result;
+}
+
+Missing reason(const gpu::Failure& failure) {
+    return {failure.call, failure.error};
+}
+
+ExperimentResult begin_result(const Bench& bench, Kind kind, std::string variant, std::string parameters) {
+    const Settings& settings = bench.settings();
+    ExperimentResult result;
+    result.experiment = name_of(kind);
+    result.variant = std::move(variant);
+    result.seed = Fact<std::uint64_t>(settings.seed, "--seed");
+    result.parameters = Fact<std::string>(std::move(parameters), "settings");
+    result.timed = Fact<bool>(!settings.sized_by_hand, "settings");
+    result.injected = settings.inject.kind == Injection::Kind::none
+                          ? Fact<std::string>(Missing{"--inject", "none"})
+                          : Fact<std::string>(text_of(settings.inject), "--inject");
+    result.ran = Missing{std::string(name_of(kind)), "not reached"};
+    result.repeat = Missing{std::string(name_of(kind)), "not repeated: no mismatch"};
+    return result;
+}
+
+void add_findings(const CheckResult& found, ExperimentResult& result) {
+    add(result.values_checked, found.checked);
+    add(result.mismatches, found.wrong);
+    const std::uint64_t mask = result.difference_mask.known() ? *result.difference_mask : 0;
+    result.difference_mask = Fact<std::uint64_t>(mask | found.any_difference, kCounted);
+    const std::size_t told = std::min<std::size_t>(found.records_wanted, kernels::kRecords);
+    for (std::size_t i = 0; i < told && result.records.size() < kernels::kRecords; ++i)
+        result.records.push_back(record_of(found.records[i]));
+    std::map<std::uint64_t, std::uint64_t> units, bits;
+    for (std::size_t i = 0; i < kernels::kUnits; ++i) {
+        if (found.units[i].wrong != 0) units[i] = found.units[i].wrong;
+    }
+    for (std::size_t i = 0; i < kernels::kAddressBits; ++i) {
+        if (found.wrong_by_address_bit[i] != 0) bits[i] = found.wrong_by_address_bit[i];
+    }
+    add_places(units, result.by_unit);
+    add_places(bits, result.by_address_bit);
+}
+
+void state_units(const std::vector<std::uint32_t>& done_by_unit, unsigned total, ExperimentResult& result) {
+    const auto working =
+        std::count_if(done_by_unit.begin(), done_by_unit.end(), [](std::uint32_t done) { return done != 0; });
+    result.units_tested = Fact<std::uint64_t>(static_cast<std::uint64_t>(working), kCounted);
+    result.units_total = total != 0
+                             ? Fact<std::uint64_t>(total, "the driver's library")
+                             : Fact<std::uint64_t>(Missing{"the driver's library", "no number of units"});
+}
+
+}  // namespace gpucheck::experiments

@@ -1,0 +1,114 @@
+// One GPU made ready for experiments: its kernels loaded, a stream, a pair of events, and the place where
+// kernels write what they found. What cannot be had is an answer of the vendor's library, kept by name.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "checks/model/measurement.h"
+#include "kernels/driver/driver.h"
+#include "kernels/experiments/settings.h"
+#include "kernels/results.h"
+
+namespace gpucheck::experiments {
+
+using Clock = std::chrono::steady_clock;
+
+/// Device memory that is given back.
+class DeviceMemory {
+  public:
+    explicit DeviceMemory(gpu::Gpu& gpu) : gpu_(gpu) {}
+    ~DeviceMemory() { release(); }
+    DeviceMemory(const DeviceMemory&) = delete;
+    DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+    [[nodiscard]] gpu::Done allocate(std::uint64_t bytes);
+    void release();
+    gpu::DevicePointer at() const { return pointer_; }
+
+  private:
+    gpu::Gpu& gpu_;
+    gpu::DevicePointer pointer_ = 0;
+};
+
+/// Pinned host memory that is given back.
+class PinnedMemory {
+  public:
+    explicit PinnedMemory(gpu::Gpu& gpu) : gpu_(gpu) {}
+    ~PinnedMemory();
+    PinnedMemory(const PinnedMemory&) = delete;
+    PinnedMemory& operator=(const PinnedMemory&) = delete;
+
+    [[nodiscard]] gpu::Done allocate(std::uint64_t bytes);
+    template <class T>
+    T* as() const {
+        return static_cast<T*>(pointer_);
+    }
+    std::uint64_t at() const { return reinterpret_cast<std::uint64_t>(pointer_); }
+
+  private:
+    gpu::Gpu& gpu_;
+    void* pointer_ = nullptr;
+};
+
+class Bench {
+  public:
+    Bench(gpu::Gpu& gpu, const Settings& settings) : gpu_(gpu), settings_(settings) {}
+
+    /// Loads `image` and makes the rest ready.
+    [[nodiscard]] gpu::Done open(const void* image);
+
+    gpu::Gpu& gpu() { return gpu_; }
+    const Settings& settings() const { return settings_; }
+    gpu::Stream stream() const { return stream_; }
+    unsigned units() const;  ///< to fill: all, or as many as the settings say
+
+    [[nodiscard]] gpu::Done find(const char* name, gpu::Kernel& kernel) {
+        return gpu_.find(module_, name, kernel);
+    }
+    /// Runs `work`, which queues on stream(), between two events and waits for it.
+    [[nodiscard]] gpu::Done timed(const std::function<gpu::Done()>& work, double& ms);
+    [[nodiscard]] gpu::Done wait() { return gpu_.synchronize(stream_); }
+
+    /// Where kernels report; cleared before a launch, read after it.
+    gpu::DevicePointer result() const { return result_.at(); }
+    [[nodiscard]] gpu::Done clear_result();
+    [[nodiscard]] gpu::Done read_result(const kernels::CheckResult*& result);
+    /// Puts a struct of parameters where kernels can read it, in order with what is queued.
+    template <class T>
+    [[nodiscard]] gpu::Done put(const T& parameters, gpu::DevicePointer& at) {
+        static_assert(sizeof(T) <= kParameterBytes);
+        *parameters_host_.as<T>() = parameters;
+        at = parameters_.at();
+        return gpu_.copy(gpu::Direction::to_device, at, parameters_host_.at(), sizeof(T), stream_);
+    }
+
+  private:
+    static constexpr std::size_t kParameterBytes = 4096;
+    gpu::Gpu& gpu_;
+    const Settings& settings_;
+    gpu::Module module_;
+    gpu::Stream stream_;
+    gpu::Event start_, stop_;
+    DeviceMemory result_{gpu_}, parameters_{gpu_};
+    PinnedMemory result_host_{gpu_}, parameters_host_{gpu_};
+};
+
+/// Median, least and greatest of the samples.
+Quantity quantity(std::string name, std::string unit, std::vector<double> samples);
+
+/// "cuLaunchKernel: CUDA_ERROR_LAUNCH_FAILED" as the reason why an experiment did not run.
+Missing reason(const gpu::Failure& failure);
+
+/// A result with its names, seed, parameters and injected fault filled in.
+ExperimentResult begin_result(const Bench& bench, Kind kind, std::string variant, std::string parameters);
+
+/// Adds what one launch found. May be called for several launches: counts add up, the first records stay.
+void add_findings(const kernels::CheckResult& found, ExperimentResult& result);
+/// After the last launch: how many units did something, of how many.
+void state_units(const std::vector<std::uint32_t>& done_by_unit, unsigned total, ExperimentResult& result);
+
+}  // namespace gpucheck::experiments

@@ -1,0 +1,183 @@
+// Reads what an operator wants run: an unknown word is an error, never something silently not tested.
+#include "kernels/experiments/settings.h"
+
+#include <array>
+#include <charconv>
+#include <limits>
+#include <variant>
+
+namespace gpucheck::experiments {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::array kNames{"launch"sv, "matrix"sv, "memory_pattern"sv, "memory_stream"sv, "host_link"sv,
+                            "gemm"sv,   "peer"sv};
+// Short forms for the keys of a command line.
+constexpr std::array kShort{"launch"sv, "matrix"sv, "pattern"sv, "stream"sv, "link"sv, "gemm"sv, "peer"sv};
+
+struct Key {
+    std::string_view name;
+    std::variant<std::uint64_t Settings::*, unsigned Settings::*> member;
+    std::uint64_t least, most;
+};
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 44;
+constexpr std::uint64_t kMostTimes = 1000000;
+constexpr std::array kKeys{
+    Key{"units"sv, &Settings::units, 1, 100000},
+    Key{"stream.bytes"sv, &Settings::stream_bytes, kMiB, kMostBytes},
+    Key{"stream.reps"sv, &Settings::stream_reps, 2, kMostTimes},
+    Key{"pattern.bytes"sv, &Settings::pattern_bytes, kMiB, kMostBytes},
+    Key{"pattern.percent"sv, &Settings::pattern_percent, 1, 100},
+    Key{"pattern.passes"sv, &Settings::pattern_passes, 1, kMostTimes},
+    Key{"matrix.rounds"sv, &Settings::matrix_rounds, 1, 4096},
+    Key{"matrix.iterations"sv, &Settings::matrix_iterations, 0, 100000000},
+    Key{"matrix.reps"sv, &Settings::matrix_reps, 1, kMostTimes},
+    Key{"link.bytes"sv, &Settings::link_bytes, kMiB, kMostBytes},
+    Key{"link.reps"sv, &Settings::link_reps, 2, kMostTimes},
+    Key{"launch.reps"sv, &Settings::launch_reps, 2, kMostTimes},
+    Key{"peer.bytes"sv, &Settings::peer_bytes, kMiB, kMostBytes},
+    Key{"peer.reps"sv, &Settings::peer_reps, 2, kMostTimes},
+    Key{"gemm.size"sv, &Settings::gemm_size, 128, 65536},
+    Key{"gemm.reps"sv, &Settings::gemm_reps, 2, kMostTimes},
+};
+
+std::optional<std::uint64_t> number_of(std::string_view text) {
+    std::uint64_t value = 0, factor = 1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{}) return std::nullopt;
+    const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+    if (unit == "KiB")
+        factor = kMiB / 1024;
+    else if (unit == "MiB")
+        factor = kMiB;
+    else if (unit == "GiB")
+        factor = kMiB * 1024;
+    else if (!unit.empty())
+        return std::nullopt;
+    if (value > std::numeric_limits<std::uint64_t>::max() / factor) return std::nullopt;
+    return value * factor;
+}
+
+std::string quoted(std::string_view text) {
+    return "'" + std::string(text.substr(0, 60)) + "'";
+}
+
+std::string set_types(std::string_view text, Settings& settings) {
+    constexpr std::array kTypes{"f64"sv,  "tf32"sv, "f16"sv,  "bf16"sv, "e4m3"sv,
+                                "e5m2"sv, "i8"sv,   "e2m3"sv, "e3m2"sv, "e2m1"sv};
+    settings.matrix_types.clear();
+    while (!text.empty()) {
+        const std::string_view type = text.substr(0, text.find('+'));
+        text.remove_prefix(std::min(text.size(), type.size() + 1));
+        bool known = false;
+        for (const std::string_view each : kTypes) known = known || each == type;
+        if (!known) return "no matrix data type: " + quoted(type);
+        settings.matrix_types.emplace_back(type);
+    }
+    return settings.matrix_types.empty() ? "matrix.types= names no type" : "";
+}
+
+std::string set(std::string_view name, std::string_view text, Settings& settings) {
+    if (name == "matrix.types") return set_types(text, settings);
+    for (const Key& key : kKeys) {
+        if (key.name != name) continue;
+        const auto value = number_of(text);
+        if (!value) return std::string(name) + ": no number: " + quoted(text);
+        if (*value < key.least || *value > key.most)
+            return std::string(name) + ": not within " + std::to_string(key.least) + " and " +
+                   std::to_string(key.most) + ": " + quoted(text);
+        if (const auto* wide = std::get_if<std::uint64_t Settings::*>(&key.member)) {
+            settings.*(*wide) = *value;
+        } else {
+            settings.*(std::get<unsigned Settings::*>(key.member)) = static_cast<unsigned>(*value);
+        }
+        settings.sized_by_hand = true;
+        return "";
+    }
+    return "unknown setting: " + quoted(name);
+}
+
+}  // namespace
+
+std::string_view name_of(Kind kind) {
+    const auto at = static_cast<std::size_t>(kind);
+    return at < kNames.size() ? kNames[at] : "?";
+}
+
+std::string text_of(const Injection& injection) {
+    constexpr std::array kKindNames{"none"sv, "bit"sv, "operand"sv, "lane"sv, "skip"sv};
+    std::string text(kKindNames[static_cast<std::size_t>(injection.kind)]);
+    if (injection.place) text += ":" + std::to_string(*injection.place);
+    return text;
+}
+
+Settings settings_for(Profile profile) {
+    Settings settings;
+    if (profile == Profile::boot || profile == Profile::quick) {
+        settings.run[static_cast<std::size_t>(Kind::gemm)] = false;
+        return settings;
+    }
+    settings.pattern_percent = 97;
+    settings.pattern_passes = 2;
+    settings.matrix_rounds = 16;
+    settings.matrix_iterations = 20000;
+    settings.matrix_reps = 10;
+    settings.stream_reps = 50;
+    settings.link_reps = 20;
+    settings.launch_reps = 1000;
+    settings.peer_reps = 8;
+    settings.gemm_size = 8192;
+    settings.gemm_reps = 20;
+    return settings;
+}
+
+std::string apply(std::string_view text, Settings& settings) {
+    bool chosen[kKinds] = {}, any = false;
+    while (!text.empty()) {
+        const std::string_view item = text.substr(0, text.find(','));
+        text.remove_prefix(std::min(text.size(), item.size() + 1));
+        const std::size_t equals = item.find('=');
+        if (equals != std::string_view::npos) {
+            if (std::string error = set(item.substr(0, equals), item.substr(equals + 1), settings);
+                !error.empty())
+                return error;
+            continue;
+        }
+        bool found = false;
+        for (std::size_t i = 0; i < kKinds; ++i) {
+            if (item != kNames[i] && item != kShort[i]) continue;
+            chosen[i] = found = any = true;
+        }
+        if (!found) return "no experiment: " + quoted(item);
+    }
+    if (any) {
+        for (std::size_t i = 0; i < kKinds; ++i) settings.run[i] = chosen[i];
+    }
+    return "";
+}
+
+std::string parse_injection(std::string_view text, Injection& injection) {
+    const std::size_t colon = text.find(':');
+    const std::string_view kind = text.substr(0, colon);
+    Injection parsed;
+    if (kind == "bit")
+        parsed.kind = Injection::Kind::bit;
+    else if (kind == "lane")
+        parsed.kind = Injection::Kind::lane;
+    else if (kind == "operand")
+        parsed.kind = Injection::Kind::operand;
+    else if (kind == "skip")
+        parsed.kind = Injection::Kind::skip;
+    else
+        return "no fault: " + quoted(text) + "; bit[:OFFSET], lane[:LANE], operand[:LANE] or skip";
+    if (colon != std::string_view::npos) {
+        parsed.place = number_of(text.substr(colon + 1));
+        if (!parsed.place || parsed.kind == Injection::Kind::skip) return "no place: " + quoted(text);
+    }
+    injection = parsed;
+    return "";
+}
+
+}  // namespace gpucheck::experiments

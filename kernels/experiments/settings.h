@@ -1,0 +1,71 @@
+// What is run, how large and how often: everything is settable down to a megabyte and two compute units, so
+// that slow simulators and a debugger can run each experiment, and everything is told in the result.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checks/model/verdict.h"
+
+namespace gpucheck::experiments {
+
+enum class Kind : std::uint8_t { launch, matrix, memory_pattern, memory_stream, host_link, gemm, peer };
+inline constexpr std::size_t kKinds = 7;
+std::string_view name_of(Kind kind);
+
+/// A fault that we put into the data on the device, to prove that it would be found.
+struct Injection {
+    enum class Kind : std::uint8_t {
+        none,
+        bit,      ///< flips one bit of device memory between writing and checking
+        operand,  ///< flips bits of one operand register of one lane before the matrix instructions
+        lane,     ///< flips bits of one accumulator register of one lane
+        skip,     ///< leaves one launch out
+    } kind = Kind::none;
+    std::optional<std::uint64_t> place;  ///< bit: byte offset; lane, operand: lane; nullopt: by the seed
+    bool operator==(const Injection&) const = default;
+};
+std::string text_of(const Injection& injection);
+
+struct Settings {
+    std::uint64_t seed = 1;
+    bool run[kKinds] = {true, true, true, true, true, true, true};
+    unsigned units = 0;  ///< how many SMs or compute units to fill; 0: all
+
+    std::uint64_t stream_bytes = std::uint64_t{1} << 30;  ///< of one array
+    unsigned stream_reps = 10;
+    std::uint64_t pattern_bytes = 0;  ///< 0: `pattern_share` of what is free
+    unsigned pattern_percent = 90;
+    unsigned pattern_passes = 1;  ///< each writes and checks every pattern
+    unsigned matrix_rounds = 2;   ///< new operands in each
+    unsigned matrix_iterations = 1000;
+    unsigned matrix_reps = 3;
+    std::vector<std::string> matrix_types;  ///< empty: all that the architecture has
+    std::uint64_t link_bytes = std::uint64_t{256} << 20;
+    unsigned link_reps = 8;
+    unsigned launch_reps = 200;
+    std::uint64_t peer_bytes = std::uint64_t{256} << 20;
+    unsigned peer_reps = 4;
+    std::uint64_t gemm_size = 4096;
+    unsigned gemm_reps = 5;
+
+    Injection inject;
+    /// Sizes were made small by hand: nothing is judged by time then.
+    bool sized_by_hand = false;
+
+    bool runs(Kind kind) const { return run[static_cast<std::size_t>(kind)]; }
+};
+
+/// What a profile runs when nobody says otherwise.
+Settings settings_for(Profile profile);
+
+/// "matrix" (only this one, or these), "matrix.reps=4", "stream.bytes=1MiB", "units=2", separated by commas.
+/// The error, or empty.
+std::string apply(std::string_view text, Settings& settings);
+/// "bit", "bit:4096", "lane", "lane:7", "operand", "skip". The error, or empty.
+std::string parse_injection(std::string_view text, Injection& injection);
+
+}  // namespace gpucheck::experiments
