@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "kernels/hash.h"
+
 namespace gpucheck::experiments {
 namespace {
 
@@ -107,6 +109,18 @@ Done Bench::read_result(const CheckResult*& result) {
     return wait();
 }
 
+Done Bench::check(const std::function<Done()>& work, ExperimentResult& into, std::uint64_t& wrong,
+                  UnitCoverage& units) {
+    if (Done failed = clear_result()) return failed;
+    if (Done failed = work()) return failed;
+    const CheckResult* found = nullptr;
+    if (Done failed = read_result(found)) return failed;
+    wrong = found->wrong;
+    units.add(*found);
+    add_findings(*found, into);
+    return std::nullopt;
+}
+
 Quantity quantity(std::string name, std::string unit, std::vector<double> samples) {
     Quantity result;
     result.name = std::move(name);
@@ -121,10 +135,6 @@ Quantity quantity(std::string name, std::string unit, std::vector<double> sample
     return result;
 }
 
-Missing reason(const gpu::Failure& failure) {
-    return {failure.call, failure.error};
-}
-
 ExperimentResult begin_result(const Bench& bench, Kind kind, std::string variant, std::string parameters) {
     const Settings& settings = bench.settings();
     ExperimentResult result;
@@ -132,7 +142,7 @@ ExperimentResult begin_result(const Bench& bench, Kind kind, std::string variant
     result.variant = std::move(variant);
     result.seed = Fact<std::uint64_t>(settings.seed, "--seed");
     result.parameters = Fact<std::string>(std::move(parameters), "settings");
-    result.timed = Fact<bool>(!settings.sized_by_hand, "settings");
+    result.timed = Fact<bool>(!settings.sized_by_hand && !settings.simulated, "settings");
     result.injected = settings.inject.kind == Injection::Kind::none
                           ? Fact<std::string>(Missing{"--inject", "none"})
                           : Fact<std::string>(text_of(settings.inject), "--inject");
@@ -160,13 +170,37 @@ void add_findings(const CheckResult& found, ExperimentResult& result) {
     add_places(bits, result.by_address_bit);
 }
 
-void state_units(const std::vector<std::uint32_t>& done_by_unit, unsigned total, ExperimentResult& result) {
-    const auto working =
-        std::count_if(done_by_unit.begin(), done_by_unit.end(), [](std::uint32_t done) { return done != 0; });
+void UnitCoverage::add(const CheckResult& found) {
+    for (std::size_t i = 0; i < kernels::kUnits; ++i) {
+        if (found.units[i].done != 0) worked_[i] = true;
+    }
+}
+
+void UnitCoverage::state(const Bench& bench, ExperimentResult& result) const {
+    const auto working = std::count(worked_.begin(), worked_.end(), true);
     result.units_tested = Fact<std::uint64_t>(static_cast<std::uint64_t>(working), kCounted);
-    result.units_total = total != 0
-                             ? Fact<std::uint64_t>(total, "the driver's library")
-                             : Fact<std::uint64_t>(Missing{"the driver's library", "no number of units"});
+    const unsigned total = bench.properties().units;
+    const std::string library = "the driver's library";
+    result.units_total = total != 0 ? Fact<std::uint64_t>(total, library)
+                                    : Fact<std::uint64_t>(Missing{library, "no number of units"});
+}
+
+void state_repeat(bool wrong_again, ExperimentResult& result) {
+    result.repeat = Fact<std::string>(wrong_again ? "sticky" : "transient", "the same seed once more");
+}
+
+ExperimentResult& failed(ExperimentResult& result, const gpu::Failure& failure) {
+    result.ran = Missing{failure.call, failure.error};
+    return result;
+}
+
+ExperimentResult& out_of_time(ExperimentResult& result) {
+    result.ran = Missing{result.experiment, "out of time"};
+    return result;
+}
+
+std::uint64_t odd_step(std::uint64_t seed) {
+    return kernels::mix64(seed ^ kernels::kGolden) | 1;
 }
 
 }  // namespace gpucheck::experiments

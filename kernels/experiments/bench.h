@@ -63,11 +63,23 @@ class Bench {
 
     gpu::Gpu& gpu() { return gpu_; }
     const Settings& settings() const { return settings_; }
+    const gpu::Properties& properties() const { return gpu_.properties(); }
     gpu::Stream stream() const { return stream_; }
     unsigned units() const;  ///< to fill: all, or as many as the settings say
+    unsigned blocks() const { return units() * settings_.blocks_per_unit; }
+    gpu::Shape memory_shape() const { return {blocks(), settings_.threads, 0}; }
+
+    /// Until when the experiment at hand may start something new.
+    void set_deadline(Clock::time_point deadline) { deadline_ = deadline; }
+    bool late() const { return Clock::now() >= deadline_; }
 
     [[nodiscard]] gpu::Done find(const char* name, gpu::Kernel& kernel) {
         return gpu_.find(module_, name, kernel);
+    }
+    template <class... Arguments>
+    [[nodiscard]] gpu::Done launch(gpu::Kernel kernel, gpu::Shape shape, Arguments... arguments) {
+        void* pointers[sizeof...(arguments) + 1] = {&arguments..., nullptr};
+        return gpu_.launch(kernel, shape, pointers, stream_);
     }
     /// Runs `work`, which queues on stream(), between two events and waits for it.
     [[nodiscard]] gpu::Done timed(const std::function<gpu::Done()>& work, double& ms);
@@ -77,6 +89,9 @@ class Bench {
     gpu::DevicePointer result() const { return result_.at(); }
     [[nodiscard]] gpu::Done clear_result();
     [[nodiscard]] gpu::Done read_result(const kernels::CheckResult*& result);
+    /// The same after `work`, and adds what was found to `into`.
+    [[nodiscard]] gpu::Done check(const std::function<gpu::Done()>& work, ExperimentResult& into,
+                                  std::uint64_t& wrong, class UnitCoverage& units);
     /// Puts a struct of parameters where kernels can read it, in order with what is queued.
     template <class T>
     [[nodiscard]] gpu::Done put(const T& parameters, gpu::DevicePointer& at) {
@@ -93,6 +108,7 @@ class Bench {
     gpu::Module module_;
     gpu::Stream stream_;
     gpu::Event start_, stop_;
+    Clock::time_point deadline_ = Clock::time_point::max();
     DeviceMemory result_{gpu_}, parameters_{gpu_};
     PinnedMemory result_host_{gpu_}, parameters_host_{gpu_};
 };
@@ -100,15 +116,27 @@ class Bench {
 /// Median, least and greatest of the samples.
 Quantity quantity(std::string name, std::string unit, std::vector<double> samples);
 
-/// "cuLaunchKernel: CUDA_ERROR_LAUNCH_FAILED" as the reason why an experiment did not run.
-Missing reason(const gpu::Failure& failure);
-
 /// A result with its names, seed, parameters and injected fault filled in.
 ExperimentResult begin_result(const Bench& bench, Kind kind, std::string variant, std::string parameters);
 
 /// Adds what one launch found. May be called for several launches: counts add up, the first records stay.
 void add_findings(const kernels::CheckResult& found, ExperimentResult& result);
-/// After the last launch: how many units did something, of how many.
-void state_units(const std::vector<std::uint32_t>& done_by_unit, unsigned total, ExperimentResult& result);
+/// Which units did something, over several launches.
+class UnitCoverage {
+  public:
+    void add(const kernels::CheckResult& found);
+    void state(const Bench& bench, ExperimentResult& result) const;
+
+  private:
+    std::vector<bool> worked_ = std::vector<bool>(kernels::kUnits);
+};
+
+/// "sticky" or "transient": after a mismatch the same again.
+void state_repeat(bool wrong_again, ExperimentResult& result);
+/// `result` as one that ended with a failed call, or of which time took the rest.
+ExperimentResult& failed(ExperimentResult& result, const gpu::Failure& failure);
+ExperimentResult& out_of_time(ExperimentResult& result);
+/// A word with all bits toggling from one to the next.
+std::uint64_t odd_step(std::uint64_t seed);
 
 }  // namespace gpucheck::experiments

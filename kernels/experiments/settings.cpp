@@ -1,6 +1,7 @@
 // Reads what an operator wants run: an unknown word is an error, never something silently not tested.
 #include "kernels/experiments/settings.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -26,13 +27,16 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 44;
 constexpr std::uint64_t kMostTimes = 1000000;
 constexpr std::array kKeys{
     Key{"units"sv, &Settings::units, 1, 100000},
+    Key{"blocks"sv, &Settings::blocks_per_unit, 1, 64},
+    Key{"threads"sv, &Settings::threads, 32, 1024},
     Key{"stream.bytes"sv, &Settings::stream_bytes, kMiB, kMostBytes},
     Key{"stream.reps"sv, &Settings::stream_reps, 2, kMostTimes},
     Key{"pattern.bytes"sv, &Settings::pattern_bytes, kMiB, kMostBytes},
     Key{"pattern.percent"sv, &Settings::pattern_percent, 1, 100},
     Key{"pattern.passes"sv, &Settings::pattern_passes, 1, kMostTimes},
     Key{"matrix.rounds"sv, &Settings::matrix_rounds, 1, 4096},
-    Key{"matrix.iterations"sv, &Settings::matrix_iterations, 0, 100000000},
+    Key{"matrix.iterations"sv, &Settings::matrix_iterations, 1, 100000000},
+    Key{"matrix.ms"sv, &Settings::matrix_ms, 1, 60000},
     Key{"matrix.reps"sv, &Settings::matrix_reps, 1, kMostTimes},
     Key{"link.bytes"sv, &Settings::link_bytes, kMiB, kMostBytes},
     Key{"link.reps"sv, &Settings::link_reps, 2, kMostTimes},
@@ -122,7 +126,7 @@ Settings settings_for(Profile profile) {
     settings.pattern_percent = 97;
     settings.pattern_passes = 2;
     settings.matrix_rounds = 16;
-    settings.matrix_iterations = 20000;
+    settings.matrix_ms = 500;
     settings.matrix_reps = 10;
     settings.stream_reps = 50;
     settings.link_reps = 20;

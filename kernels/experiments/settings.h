@@ -34,6 +34,8 @@ struct Settings {
     std::uint64_t seed = 1;
     bool run[kKinds] = {true, true, true, true, true, true, true};
     unsigned units = 0;  ///< how many SMs or compute units to fill; 0: all
+    unsigned blocks_per_unit = 4;
+    unsigned threads = 512;  ///< of one block of the memory kernels
 
     std::uint64_t stream_bytes = std::uint64_t{1} << 30;  ///< of one array
     unsigned stream_reps = 10;
@@ -41,7 +43,8 @@ struct Settings {
     unsigned pattern_percent = 90;
     unsigned pattern_passes = 1;  ///< each writes and checks every pattern
     unsigned matrix_rounds = 2;   ///< new operands in each
-    unsigned matrix_iterations = 1000;
+    unsigned matrix_iterations = 0;  ///< 0: so many as fill `matrix_ms`
+    unsigned matrix_ms = 60;         ///< of one launch
     unsigned matrix_reps = 3;
     std::vector<std::string> matrix_types;  ///< empty: all that the architecture has
     std::uint64_t link_bytes = std::uint64_t{256} << 20;
@@ -55,6 +58,8 @@ struct Settings {
     Injection inject;
     /// Sizes were made small by hand: nothing is judged by time then.
     bool sized_by_hand = false;
+    /// The libraries are not the machine's own (`--driver-dir`): no time means anything.
+    bool simulated = false;
 
     bool runs(Kind kind) const { return run[static_cast<std::size_t>(kind)]; }
 };
