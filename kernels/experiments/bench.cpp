@@ -170,6 +170,34 @@ void add_findings(const CheckResult& found, ExperimentResult& result) {
     add_places(bits, result.by_address_bit);
 }
 
+void add_received(const std::uint64_t* got, std::uint64_t words, std::uint64_t base, std::uint64_t step,
+                  ExperimentResult& result) {
+    const std::string source = "compared on the host";
+    std::uint64_t wrong = 0, mask = 0;
+    std::map<std::uint64_t, std::uint64_t> bits;
+    for (std::uint64_t i = 0; i < words; ++i) {
+        const std::uint64_t expected = kernels::linear_word(base, step, i);
+        if (got[i] == expected) continue;
+        ++wrong;
+        mask |= got[i] ^ expected;
+        for (unsigned bit = 3; bit < kernels::kAddressBits; ++bit) {
+            if ((i * 8 >> bit & 1) != 0) ++bits[bit];
+        }
+        if (result.records.size() >= kernels::kRecords) continue;
+        MismatchRecord& record = result.records.emplace_back();
+        record.offset = Fact<std::uint64_t>(i * 8, source);
+        record.unit = Missing{source, "no unit read it"};
+        record.expected = expected;
+        record.got = got[i];
+        record.difference = expected ^ got[i];
+    }
+    add(result.values_checked, words);
+    add(result.mismatches, wrong);
+    result.difference_mask =
+        Fact<std::uint64_t>((result.difference_mask.known() ? *result.difference_mask : 0) | mask, source);
+    add_places(bits, result.by_address_bit);
+}
+
 void UnitCoverage::add(const CheckResult& found) {
     for (std::size_t i = 0; i < kernels::kUnits; ++i) {
         if (found.units[i].done != 0) worked_[i] = true;

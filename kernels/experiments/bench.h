@@ -121,6 +121,10 @@ ExperimentResult begin_result(const Bench& bench, Kind kind, std::string variant
 
 /// Adds what one launch found. May be called for several launches: counts add up, the first records stay.
 void add_findings(const kernels::CheckResult& found, ExperimentResult& result);
+/// The same for what arrived at the host: compares `words` with base + index * step.
+void add_received(const std::uint64_t* got, std::uint64_t words, std::uint64_t base, std::uint64_t step,
+                  ExperimentResult& result);
+
 /// Which units did something, over several launches.
 class UnitCoverage {
   public:

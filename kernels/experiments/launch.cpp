@@ -31,9 +31,9 @@ ExperimentResult measure(Bench& bench) {
     const bool skip = bench.settings().inject.kind == Injection::Kind::skip;
     UnitCoverage units;
     std::uint64_t wrong = 0;
-    const Done error = bench.check(
-        [&]() -> Done { return skip ? std::nullopt : bench.launch(mark, all, bench.result()); }, result, wrong,
-        units);
+    const Done error =
+        bench.check([&]() -> Done { return skip ? std::nullopt : bench.launch(mark, all, bench.result()); },
+                    result, wrong, units);
     if (error) return failed(result, *error);
     result.values_expected =
         Fact<std::uint64_t>(std::uint64_t{all.blocks} * all.threads, "threads of the launch");

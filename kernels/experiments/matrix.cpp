@@ -1,5 +1,5 @@
-// Finds matrix units that multiply wrongly or slowly: every data type of the architecture, on every compute unit,
-// compared bit for bit with integer arithmetic.
+// Finds matrix units that multiply wrongly or slowly: every data type of the architecture, on every compute
+// unit, compared bit for bit with integer arithmetic.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -16,9 +16,9 @@ using kernels::MatrixParameters;
 using kernels::MatrixShape;
 using kernels::MatrixType;
 
-constexpr std::array<const char*, kernels::kMatrixTypes> kNames{"f64", "tf32", "f16",  "bf16", "e4m3",
-                                                                "e5m2", "i8",  "e2m3", "e3m2", "e2m1"};
-constexpr unsigned kCalibrating = 64;         // iterations of the first launch, whose time scales the others
+constexpr std::array<const char*, kernels::kMatrixTypes> kNames{"f64",  "tf32", "f16",  "bf16", "e4m3",
+                                                                "e5m2", "i8",   "e2m3", "e3m2", "e2m1"};
+constexpr unsigned kCalibrating = 64;  // iterations of the first launch, whose time scales the others
 constexpr unsigned kMostIterations = 50000000;
 
 /// One data type on one GPU.
@@ -33,7 +33,8 @@ class MatrixRun {
                                "rounds=" + std::to_string(settings.matrix_rounds) +
                                    " reps=" + std::to_string(settings.matrix_reps) +
                                    " blocks=" + std::to_string(bench_.blocks()));
-        if (const Done error = bench_.find(("matrix_" + name_).c_str(), kernel_)) return failed(result_, *error);
+        if (const Done error = bench_.find(("matrix_" + name_).c_str(), kernel_))
+            return failed(result_, *error);
         iterations_ = settings.matrix_iterations != 0 ? settings.matrix_iterations : kCalibrating;
         std::vector<double> tflops;
         for (unsigned rep = 0; rep <= settings.matrix_reps; ++rep) {
@@ -46,17 +47,18 @@ class MatrixRun {
         units_.state(bench_, result_);
         if (!tflops.empty()) {
             const bool integers = type_ == MatrixType::i8;
-            result_.quantities.push_back(
-                quantity(name_, integers ? "TOP/s" : "TFLOP/s", std::move(tflops)));
+            result_.quantities.push_back(quantity(name_, integers ? "TOP/s" : "TFLOP/s", std::move(tflops)));
         }
-        result_.parameters = Fact<std::string>(
-            *result_.parameters + " iterations=" + std::to_string(iterations_), "settings");
+        result_.parameters =
+            Fact<std::string>(*result_.parameters + " iterations=" + std::to_string(iterations_), "settings");
         result_.ran = Fact<bool>(true, "matrix_" + name_);
         return std::move(result_);
     }
 
   private:
-    std::uint64_t waves() const { return std::uint64_t{bench_.blocks()} * (kernels::kMatrixThreads / shape_.wave); }
+    std::uint64_t waves() const {
+        return std::uint64_t{bench_.blocks()} * (kernels::kMatrixThreads / shape_.wave);
+    }
     std::uint64_t values() const {
         return waves() * shape_.wave * bench_.settings().matrix_rounds * shape_.d_elements * shape_.a_parts *
                shape_.b_parts;
@@ -65,13 +67,15 @@ class MatrixRun {
     double rate() const {
         const double instructions = static_cast<double>(iterations_) * 2 * kernels::kSteps + kernels::kSteps;
         const double each = 2.0 * shape_.m * shape_.n * shape_.k * shape_.a_parts * shape_.b_parts;
-        const double all = instructions * each * static_cast<double>(waves()) * bench_.settings().matrix_rounds;
+        const double all =
+            instructions * each * static_cast<double>(waves()) * bench_.settings().matrix_rounds;
         return ms_ > 0 ? all / (ms_ * 1e9) : 0;
     }
     void scale() {
         if (ms_ <= 0) return;
         const double wanted = iterations_ * bench_.settings().matrix_ms / ms_;
-        iterations_ = static_cast<unsigned>(std::min<double>(std::max<double>(wanted, kCalibrating), kMostIterations));
+        iterations_ =
+            static_cast<unsigned>(std::min<double>(std::max<double>(wanted, kCalibrating), kMostIterations));
     }
 
     kernels::MatrixInjection injection(std::uint64_t seed) const {
@@ -162,7 +166,8 @@ void run_matrix(Bench& bench, const Sink& sink) {
         if (shape.wave == 0) {
             if (bench.settings().matrix_types.empty()) continue;  // nobody asked for this one
             ExperimentResult lacking = begin_result(bench, Kind::matrix, kNames[i], "");
-            lacking.ran = Missing{bench.properties().architecture, "this architecture does not have the type"};
+            lacking.ran =
+                Missing{bench.properties().architecture, "this architecture does not have the type"};
             sink(lacking);
             ++types;
             continue;

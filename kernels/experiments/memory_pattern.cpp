@@ -1,5 +1,5 @@
-// Finds memory that does not keep what is written: six patterns over all that is free, so that every bit is both and
-// every address is its own.
+// Finds memory that does not keep what is written: six patterns over all that is free, so that every bit is
+// both and every address is its own.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -13,8 +13,8 @@ namespace {
 using gpu::Done;
 using kernels::Pattern;
 
-constexpr std::array<const char*, kernels::kPatterns> kNames{"own_address",    "inverse_address", "random",
-                                                             "inverse_random", "walking_one",     "walking_zero"};
+constexpr std::array<const char*, kernels::kPatterns> kNames{
+    "own_address", "inverse_address", "random", "inverse_random", "walking_one", "walking_zero"};
 constexpr std::uint64_t kLeast = std::uint64_t{1} << 20;
 constexpr std::uint64_t kGrain = std::uint64_t{1} << 12;
 constexpr std::size_t kMostChunks = 16;
@@ -69,9 +69,9 @@ class PatternRun {
 
     ExperimentResult run() {
         const Settings& settings = bench_.settings();
-        result_ = begin_result(bench_, Kind::memory_pattern, name_,
-                               "bytes=" + std::to_string(tested_.bytes) +
-                                   " passes=" + std::to_string(settings.pattern_passes));
+        result_ = begin_result(
+            bench_, Kind::memory_pattern, name_,
+            "bytes=" + std::to_string(tested_.bytes) + " passes=" + std::to_string(settings.pattern_passes));
         std::vector<double> written, read;
         for (unsigned pass = 0; pass < settings.pattern_passes; ++pass) {
             if (bench_.late()) break;
@@ -101,7 +101,8 @@ class PatternRun {
 
     void conclude() {
         const std::string source = "cuMemAlloc or hipMalloc";
-        result_.values_expected = Fact<std::uint64_t>(tested_.bytes / 8 * passes_, "words of the tested memory");
+        result_.values_expected =
+            Fact<std::uint64_t>(tested_.bytes / 8 * passes_, "words of the tested memory");
         result_.bytes_tested = Fact<std::uint64_t>(tested_.bytes, "allocated");
         result_.bytes_total = Fact<std::uint64_t>(bench_.properties().total_bytes, "the driver's library");
         units_.state(bench_, result_);
@@ -120,8 +121,8 @@ class PatternRun {
     Done compare(std::uint64_t seed) {
         const auto kind = static_cast<kernels::u32>(pattern_);
         for (const Chunk& chunk : tested_.chunks) {
-            if (Done error = bench_.launch(check_, bench_.memory_shape(), chunk.memory->at(), chunk.bytes / 16,
-                                           chunk.first_word, kind, seed, bench_.result()))
+            if (Done error = bench_.launch(check_, bench_.memory_shape(), chunk.memory->at(),
+                                           chunk.bytes / 16, chunk.first_word, kind, seed, bench_.result()))
                 return error;
         }
         return std::nullopt;
@@ -134,10 +135,12 @@ class PatternRun {
         PinnedMemory word(bench_.gpu());
         if (Done error = word.allocate(8)) return error;
         const gpu::DevicePointer at = tested_.chunks.front().memory->at() + offset;
-        if (Done error = bench_.gpu().copy(gpu::Direction::to_host, word.at(), at, 8, bench_.stream())) return error;
+        if (Done error = bench_.gpu().copy(gpu::Direction::to_host, word.at(), at, 8, bench_.stream()))
+            return error;
         if (Done error = bench_.wait()) return error;
         *word.as<std::uint64_t>() ^= std::uint64_t{1} << (hash >> 58);
-        if (Done error = bench_.gpu().copy(gpu::Direction::to_device, at, word.at(), 8, bench_.stream())) return error;
+        if (Done error = bench_.gpu().copy(gpu::Direction::to_device, at, word.at(), 8, bench_.stream()))
+            return error;
         return bench_.wait();
     }
 
@@ -174,7 +177,8 @@ void run_memory_pattern(Bench& bench, const Sink& sink) {
     if (!error) error = take_memory(bench, tested);
     // What an earlier run left must not pass for what this one writes.
     for (const Chunk& chunk : tested.chunks) {
-        if (!error) error = bench.gpu().fill_words(chunk.memory->at(), kPoison, chunk.bytes / 4, bench.stream());
+        if (!error)
+            error = bench.gpu().fill_words(chunk.memory->at(), kPoison, chunk.bytes / 4, bench.stream());
     }
     if (error) {
         sink(failed(none, *error));

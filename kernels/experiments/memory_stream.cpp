@@ -1,5 +1,5 @@
-// Finds memory that is slower than its board's: large arrays, every channel, and what was moved is compared word by
-// word, because fast and wrong is no bandwidth.
+// Finds memory that is slower than its board's: large arrays, every channel, and what was moved is compared
+// word by word, because fast and wrong is no bandwidth.
 #include <algorithm>
 
 #include "kernels/experiments/experiments.h"
@@ -37,7 +37,8 @@ Done find_kernels(Bench& bench, Kernels& kernels) {
 Done take_arrays(Bench& bench, Arrays& arrays) {
     std::uint64_t free = 0, total = 0;
     if (Done error = bench.gpu().memory(free, total)) return error;
-    for (std::uint64_t bytes = std::min(bench.settings().stream_bytes, free / 4); bytes >= kLeast; bytes /= 2) {
+    for (std::uint64_t bytes = std::min(bench.settings().stream_bytes, free / 4); bytes >= kLeast;
+         bytes /= 2) {
         arrays.bytes = bytes / 256 * 256;
         Done error = arrays.a.allocate(arrays.bytes);
         if (!error) error = arrays.b.allocate(arrays.bytes);
@@ -126,9 +127,9 @@ std::uint64_t sum_of(std::uint64_t words, std::uint64_t base, std::uint64_t step
 /// Reading is told by the sum of what was read; a wrong one has no place, only the other variants do.
 ExperimentResult run_read(Bench& bench, const Arrays& arrays, const Kernels& kernels, std::uint64_t base,
                           std::uint64_t step) {
-    ExperimentResult result = begin_result(bench, Kind::memory_stream, "read",
-                                           "bytes=" + std::to_string(arrays.bytes) +
-                                               " reps=" + std::to_string(bench.settings().stream_reps));
+    ExperimentResult result = begin_result(
+        bench, Kind::memory_stream, "read",
+        "bytes=" + std::to_string(arrays.bytes) + " reps=" + std::to_string(bench.settings().stream_reps));
     const std::uint64_t words = arrays.bytes / 8, expected = sum_of(words, base, step);
     std::vector<double> rates;
     std::uint64_t checked = 0, launches = 0, wrong = 0, wrong_after = 0;
@@ -180,7 +181,8 @@ void run_memory_stream(Bench& bench, const Sink& sink) {
     const std::uint64_t pairs = arrays.pairs();
     const gpu::DevicePointer a = arrays.a.at(), b = arrays.b.at(), c = arrays.c.at();
     const auto run = [&](Motion motion) { sink(StreamRun(bench, arrays, kernels, std::move(motion)).run()); };
-    run({"write", 1, [&] { return bench.launch(kernels.write, shape, a, pairs, base, step); }, a, base, step});
+    run({"write", 1, [&] { return bench.launch(kernels.write, shape, a, pairs, base, step); }, a, base,
+         step});
     sink(run_read(bench, arrays, kernels, base, step));
     run({"copy", 2, [&] { return bench.launch(kernels.copy, shape, b, a, pairs); }, b, base, step});
     run({"triad", 3, [&] { return bench.launch(kernels.triad, shape, c, a, b, pairs, kFactor); }, c,

@@ -41,8 +41,8 @@ struct Settings {
     unsigned stream_reps = 10;
     std::uint64_t pattern_bytes = 0;  ///< 0: `pattern_share` of what is free
     unsigned pattern_percent = 90;
-    unsigned pattern_passes = 1;  ///< each writes and checks every pattern
-    unsigned matrix_rounds = 2;   ///< new operands in each
+    unsigned pattern_passes = 1;     ///< each writes and checks every pattern
+    unsigned matrix_rounds = 2;      ///< new operands in each
     unsigned matrix_iterations = 0;  ///< 0: so many as fill `matrix_ms`
     unsigned matrix_ms = 60;         ///< of one launch
     unsigned matrix_reps = 3;

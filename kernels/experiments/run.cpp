@@ -1,0 +1,96 @@
+// Runs the experiments of one GPU in turn, and the copies between GPUs.
+#include "kernels/experiments/run.h"
+
+#include <array>
+#include <memory>
+
+namespace gpucheck::experiments {
+namespace {
+
+struct Step {
+    Kind kind;
+    unsigned weight;  ///< its share of the time that is left
+    void (*run)(Bench&, const Sink&);
+};
+
+// What corrupts first: a wrong product or a lost bit costs more than a slow link.
+constexpr std::array kSteps{Step{Kind::launch, 1, run_launch}, Step{Kind::matrix, 6, run_matrix},
+                            Step{Kind::memory_pattern, 6, run_memory_pattern},
+                            Step{Kind::memory_stream, 4, run_memory_stream},
+                            Step{Kind::host_link, 4, run_host_link}};
+
+void state_about(const gpu::Gpu& gpu, BurnIn& about) {
+    const std::string source = "the driver's library";
+    const gpu::Properties& properties = gpu.properties();
+    if (!properties.architecture.empty())
+        about.architecture = Fact<std::string>(properties.architecture, source);
+    if (!properties.name.empty()) about.name = Fact<std::string>(properties.name, source);
+    if (properties.units != 0) about.units = Fact<std::uint64_t>(properties.units, source);
+    about.total_bytes = Fact<std::uint64_t>(properties.total_bytes, source);
+}
+
+/// One result each for what could not even begin.
+void none_ran(const Bench& bench, const Missing& why, const Sink& sink) {
+    for (const Step& step : kSteps) {
+        if (!bench.settings().runs(step.kind)) continue;
+        ExperimentResult result = begin_result(bench, step.kind, "", "");
+        result.ran = why;
+        sink(result);
+    }
+}
+
+}  // namespace
+
+void run_all_of(gpu::Gpu& gpu, const Plan& plan, BurnIn& about, const Sink& sink) {
+    state_about(gpu, about);
+    Bench bench(gpu, plan.settings);
+    const auto found = plan.find_image(gpu.properties().architecture);
+    if (const auto* missing = std::get_if<Missing>(&found)) {
+        about.image = *missing;
+        none_ran(bench, *missing, sink);
+        return;
+    }
+    const Image& image = std::get<Image>(found);
+    if (const gpu::Done error = bench.open(image.bytes)) {
+        about.image = Missing{error->call, error->error};
+        none_ran(bench, {error->call, error->error}, sink);
+        return;
+    }
+    about.image = Fact<std::string>(image.name, "embedded kernels");
+    unsigned weights = 0;
+    for (const Step& step : kSteps) weights += plan.settings.runs(step.kind) ? step.weight : 0;
+    for (const Step& step : kSteps) {
+        if (!plan.settings.runs(step.kind)) continue;
+        const Clock::time_point now = Clock::now();
+        const auto left = std::max(plan.deadline - now, Clock::duration::zero());
+        bench.set_deadline(now + left * step.weight / weights);
+        weights -= step.weight;
+        if (plan.stage) plan.stage(name_of(step.kind));
+        step.run(bench, sink);
+    }
+}
+
+void run_peers(const std::vector<NamedGpu>& gpus, bool all, const Plan& plan,
+               const std::function<void(std::size_t, const ExperimentResult&)>& sink) {
+    std::vector<std::unique_ptr<Bench>> benches;
+    for (const NamedGpu& each : gpus) {
+        auto bench = std::make_unique<Bench>(*each.gpu, plan.settings);
+        bench->set_deadline(plan.deadline);
+        const auto found = plan.find_image(each.gpu->properties().architecture);
+        const auto* image = std::get_if<Image>(&found);
+        if (image == nullptr || bench->open(image->bytes)) bench.reset();  // its own experiments say why
+        benches.push_back(std::move(bench));
+    }
+    const std::size_t count = gpus.size();
+    for (std::size_t distance = 1; distance < (all ? count : std::min<std::size_t>(count, 2)); ++distance) {
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t j = (i + distance) % count;
+            if (benches[i] == nullptr || benches[j] == nullptr) continue;
+            if (plan.stage) plan.stage(gpus[i].address + " to " + gpus[j].address);
+            run_peer(*benches[i], *benches[j], gpus[j].address,
+                     [&](const ExperimentResult& result) { sink(i, result); });
+        }
+    }
+}
+
+}  // namespace gpucheck::experiments
