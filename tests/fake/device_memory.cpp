@@ -33,7 +33,7 @@ Fault fault_of(const Json& json) {
     fault.value = json.value("value", false);
     if (json.contains("unit")) fault.unit = json["unit"].get<unsigned>();
     if (json.contains("lane")) fault.lane = json["lane"].get<unsigned>();
-    fault.element = json.value("element", 0U);
+    if (json.contains("element")) fault.element = json["element"].get<unsigned>();
     fault.error = json.value("error", 719);
     fault.ms = json.value("ms", 0U);
     fault.once = json.value("once", false);
@@ -80,13 +80,12 @@ std::vector<std::unique_ptr<FakeGpu>> read_gpus(const std::string& vendor) {
     return result;
 }
 
-// Counts a matching occasion; true when the fault strikes now.
+}  // namespace
+
 bool strikes(const Fault& fault) {
     const std::uint64_t nth = fault.seen++;
     return fault.once ? nth == fault.after : nth >= fault.after;
 }
-
-}  // namespace
 
 FakeGpu::FakeGpu(GpuDescription description, std::vector<Fault> faults)
     : about_(std::move(description)), faults_(std::move(faults)) {
@@ -120,7 +119,7 @@ void* FakeGpu::allocate(std::uint64_t bytes) {
     const std::uint64_t size = (bytes + 255) / 256 * 256;
     if (size < bytes || size > about_.memory_bytes) return nullptr;
     if (size >= kLarge) {
-        std::uint64_t at = 0;
+        std::uint64_t at = 0;  // the first gap that is large enough
         for (const auto& [offset, length] : blocks_) {
             if (offset - at >= size) break;
             at = offset + length;
