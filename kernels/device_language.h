@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #if defined(__CUDA_ARCH__) || defined(__CUDACC__)
 #define GPUCHECK_NVIDIA 1
@@ -64,6 +65,8 @@ GPU_FN u32 block_index() { return blockIdx.x; }
 GPU_FN u32 block_size() { return blockDim.x; }
 GPU_FN u32 grid_size() { return gridDim.x; }
 GPU_FN void block_barrier() { __syncthreads(); }
+/// Before a matrix instruction, which all lanes must execute together.
+GPU_FN void wave_converge() { __syncwarp(); }
 GPU_FN u64 atomic_add(u64* p, u64 v) {
     return atomicAdd(reinterpret_cast<unsigned long long*>(p), static_cast<unsigned long long>(v));
 }
@@ -109,6 +112,8 @@ GPU_FN void block_barrier() {
     __builtin_amdgcn_s_barrier();
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
+/// The lanes of an AMD wave run in step, and the compiler joins them after a branch.
+GPU_FN void wave_converge() { __builtin_amdgcn_wave_barrier(); }
 GPU_FN u64 atomic_add(u64* p, u64 v) {
     return __hip_atomic_fetch_add(p, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
@@ -153,6 +158,7 @@ GPU_FN u32 block_index() { return host_thread().block; }
 GPU_FN u32 block_size() { return host_thread().block_size; }
 GPU_FN u32 grid_size() { return host_thread().grid_size; }
 GPU_FN void block_barrier() { host_block_barrier(); }
+GPU_FN void wave_converge() {}
 template <class T>
 GPU_FN T atomic_add(T* p, T v) {
     const T old = *p;
@@ -167,6 +173,23 @@ GPU_FN Pair load_streaming(const Pair* p) { return *p; }
 GPU_FN void store_streaming(Pair* p, Pair v) { *p = v; }
 
 #endif
+
+template <u32 kValue>
+struct Number {
+    static constexpr u32 value = kValue;
+    GPU_PURE operator u32() const { return kValue; }
+};
+
+template <class F, u32... kIndices>
+GPU_FN void each_of(F&& f, std::integer_sequence<u32, kIndices...>) {
+    (f(Number<kIndices>{}), ...);
+}
+
+/// f(0), f(1) ... f(kCount - 1) with constants: what it indexes can stay in registers. nvcc unrolls loops too late for that.
+template <u32 kCount, class F>
+GPU_FN void each(F&& f) {
+    each_of(f, std::make_integer_sequence<u32, kCount>{});
+}
 
 /// Bits of one type as another, as std::bit_cast, which the device compilers lack without their headers.
 template <class To, class From>

@@ -109,7 +109,7 @@ struct Chains {
 template <u32 kCount>
 GPU_FN void take_if(bool wanted, Words<kCount>& operand, Staging staging) {
     if (!wanted) return;
-    GPU_UNROLL for (u32 i = 0; i < kCount; ++i) operand.w[i] = staging[i];
+    each<kCount>([&](auto i) { operand.w[i] = staging[i]; });
 }
 
 /// Makes the operands one after the other in one loop (the code once, not twelve times). Which registers take the staged
@@ -123,16 +123,16 @@ GPU_FN void make_operands(Chains<kType>& chains, const Wave& wave, Staging stagi
         const Wanted wanted{number / kMost % kSteps, number % kMost, role < 2, role == 1};
         if (wanted.part >= (wanted.is_a ? kShape.a_parts : kShape.b_parts)) continue;
         stage_operand<kType>(wave, staging, wanted);
-        GPU_UNROLL for (u32 step = 0; step < kSteps; ++step) {
-            GPU_UNROLL for (u32 part = 0; part < kMost; ++part) {
+        each<kSteps>([&](auto step) {
+            each<kMost>([&](auto part) {
                 const bool here = step == wanted.step && part == wanted.part;
                 if (part < kShape.a_parts) {
                     take_if(here && role == 0, chains.plus[step][part % kShape.a_parts], staging);
                     take_if(here && role == 1, chains.minus[step][part % kShape.a_parts], staging);
                 }
                 if (part < kShape.b_parts) take_if(here && role == 2, chains.b[step][part % kShape.b_parts], staging);
-            }
-        }
+            });
+        });
     }
 }
 
@@ -142,44 +142,44 @@ GPU_FN void prepare(Chains<kType>& chains, const Wave& wave, Staging staging) {
     constexpr MatrixShape kShape = F::kShape;
     const u32 line_a = place_a(kTarget, kType, wave.lane, 0).line, line_b = place_b(kTarget, kType, wave.lane, 0).line;
     make_operands<kType>(chains, wave, staging);
-    GPU_UNROLL for (u32 i = 0; i < kShape.a_parts; ++i) {
+    each<kShape.a_parts>([&](auto i) {
         chains.scale_a[i] = (127 + line_shift<kType>(wave, 0, i, line_a)) * 0x01010101u;
-    }
-    GPU_UNROLL for (u32 i = 0; i < kShape.b_parts; ++i) {
+    });
+    each<kShape.b_parts>([&](auto i) {
         chains.scale_b[i] = (127 + line_shift<kType>(wave, 1, i, line_b)) * 0x01010101u;
-    }
-    GPU_UNROLL for (u32 i = 0; i < kShape.a_parts; ++i) {
-        GPU_UNROLL for (u32 j = 0; j < kShape.b_parts; ++j) {
+    });
+    each<kShape.a_parts>([&](auto i) {
+        each<kShape.b_parts>([&](auto j) {
             const u32 key = fragment_key(wave.seed, wave.number, wave.round, 0, 2, i * 16 + j);
-            GPU_UNROLL for (u32 r = 0; r < kShape.d_elements; ++r) {
+            each<kShape.d_elements>([&](auto r) {
                 const Place at = place_d(kTarget, kType, wave.lane, r);
-                chains.sum[i][j][r] = static_cast<typename F::Element>(start_value(key, at.line, at.other));
-            }
-        }
-    }
+                chains.sum[i][j][r.value] = static_cast<typename F::Element>(start_value(key, at.line, at.other));
+            });
+        });
+    });
 }
 
 /// Adds one step's products to all chains. No chain waits for another one.
 template <MatrixType kType, bool kPlus>
-GPU_FN void add_step(Chains<kType>& chains, u32 step) {
+GPU_FN void add_step(Chains<kType>& chains, auto step) {
     constexpr MatrixShape kShape = Chains<kType>::kShape;
-    GPU_UNROLL for (u32 i = 0; i < kShape.a_parts; ++i) {
-        GPU_UNROLL for (u32 j = 0; j < kShape.b_parts; ++j) {
+    each<kShape.a_parts>([&](auto i) {
+        each<kShape.b_parts>([&](auto j) {
             chains.sum[i][j] = multiply_add<kTarget, kType>(
                 kPlus ? chains.plus[step][i] : chains.minus[step][i], chains.b[step][j], chains.sum[i][j],
                 chains.scale_a[i], chains.scale_b[j]);
-        }
-    }
+        });
+    });
 }
 
 /// The inner loop, 4 * a_parts * b_parts instructions an iteration, and the products that remain in the result.
 template <MatrixType kType>
 GPU_FN void run(Chains<kType>& chains, u32 iterations) {
     GPU_NO_UNROLL for (u32 i = 0; i < iterations; ++i) {
-        GPU_UNROLL for (u32 step = 0; step < kSteps; ++step) add_step<kType, true>(chains, step);
-        GPU_UNROLL for (u32 step = 0; step < kSteps; ++step) add_step<kType, false>(chains, step);
+        each<kSteps>([&](auto step) { add_step<kType, true>(chains, step); });
+        each<kSteps>([&](auto step) { add_step<kType, false>(chains, step); });
     }
-    GPU_UNROLL for (u32 step = 0; step < kSteps; ++step) add_step<kType, true>(chains, step);
+    each<kSteps>([&](auto step) { add_step<kType, true>(chains, step); });
 }
 
 GPU_FN bool hits(const MatrixInjection& inject, MatrixFault kind, const Wave& wave) {
@@ -215,9 +215,9 @@ template <MatrixType kType>
 GPU_FN void inject_operand(Chains<kType>& chains, const MatrixInjection& inject, const Wave& wave) {
     using F = Fragments<kTarget, kType>;
     if (!hits(inject, MatrixFault::operand, wave) || inject.wave != thread_index() / F::kShape.wave) return;
-    GPU_UNROLL for (u32 i = 0; i < F::kWordsA; ++i) {
+    each<F::kWordsA>([&](auto i) {
         if (i == inject.element) chains.plus[0][0].w[i] ^= static_cast<u32>(inject.flip);
-    }
+    });
 }
 
 /// Writes one chain's results to the staging area, with a bit flipped if that is asked for.
@@ -226,16 +226,16 @@ GPU_FN void stage_results(Chains<kType>& chains, u32 chain, Staging staging, con
     using F = Fragments<kTarget, kType>;
     constexpr MatrixShape kShape = F::kShape;
     constexpr u32 kWords = kType == MatrixType::f64 ? 2 : 1;
-    GPU_UNROLL for (u32 i = 0; i < kShape.a_parts; ++i) {
-        GPU_UNROLL for (u32 j = 0; j < kShape.b_parts; ++j) {
-            if (chain != i * kShape.b_parts + j) continue;
-            GPU_UNROLL for (u32 r = 0; r < kShape.d_elements; ++r) {
-                const u64 bits = raw_bits(static_cast<typename F::Element>(chains.sum[i][j][r]));
+    each<kShape.a_parts>([&](auto i) {
+        each<kShape.b_parts>([&](auto j) {
+            if (chain != i * kShape.b_parts + j) return;
+            each<kShape.d_elements>([&](auto r) {
+                const u64 bits = raw_bits(static_cast<typename F::Element>(chains.sum[i][j][r.value]));
                 staging[r * kWords] = static_cast<u32>(bits);
                 if constexpr (kWords == 2) staging[r * kWords + 1] = static_cast<u32>(bits >> 32);
-            }
-        }
-    }
+            });
+        });
+    });
     if (!flips || inject.chain != chain || inject.element >= kShape.d_elements) return;
     staging[inject.element * kWords] ^= static_cast<u32>(inject.flip);
     if constexpr (kWords == 2) staging[inject.element * kWords + 1] ^= static_cast<u32>(inject.flip >> 32);
@@ -248,6 +248,7 @@ GPU_FN u32 run_round(const Wave& wave, Staging staging, u32 unit, const MatrixPa
     Chains<kType> chains;
     prepare<kType>(chains, wave, staging);
     inject_operand<kType>(chains, asked->inject, wave);
+    wave_converge();
     run<kType>(chains, asked->iterations);
 
     const bool flips = hits(asked->inject, MatrixFault::accumulator, wave) &&
