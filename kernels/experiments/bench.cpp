@@ -69,8 +69,29 @@ PinnedMemory::~PinnedMemory() {
     if (pointer_ != nullptr) static_cast<void>(gpu_.release_pinned(pointer_));
 }
 
-Done Bench::open(const void* image) {
-    if (Done failed = gpu_.load(image, module_)) return failed;
+Done Bench::find(const std::string& source, const std::string& name, gpu::Kernel& kernel) {
+    auto loaded = loaded_.find(source);
+    if (loaded == loaded_.end()) {
+        const Fact<kernels::Image> found = look_for(source);
+        if (!found.known()) return gpu::Failure{"image", "image absent: " + found.why()};
+        Loaded fresh{*found, {}};
+        if (Done failed = gpu_.load(fresh.image.bytes.data(), fresh.module)) return failed;
+        loaded = loaded_.emplace(source, std::move(fresh)).first;
+    }
+    return gpu_.find(loaded->second.module, name.c_str(), kernel);
+}
+
+std::string Bench::images() const {
+    std::string text;
+    for (const auto& [source, loaded] : loaded_) {
+        if (!text.empty()) text += ", ";
+        text += source + ": " + loaded.image.architecture;
+        if (loaded.image.compiled_on_arrival) text += " (compiled by the driver)";
+    }
+    return text;
+}
+
+Done Bench::open() {
     if (Done failed = gpu_.create(stream_)) return failed;
     if (Done failed = gpu_.create(start_)) return failed;
     if (Done failed = gpu_.create(stop_)) return failed;

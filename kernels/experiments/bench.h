@@ -5,12 +5,15 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "checks/model/measurement.h"
 #include "kernels/driver/driver.h"
 #include "kernels/experiments/settings.h"
+#include "kernels/images.h"
 #include "kernels/results.h"
 
 namespace gpucheck::experiments {
@@ -54,12 +57,17 @@ class PinnedMemory {
     void* pointer_ = nullptr;
 };
 
+/// The image of a kernel source ("matrix") for an architecture; Missing says what would be needed.
+using FindImage =
+    std::function<Fact<kernels::Image>(const std::string& architecture, const std::string& source)>;
+
 class Bench {
   public:
-    Bench(gpu::Gpu& gpu, const Settings& settings) : gpu_(gpu), settings_(settings) {}
+    Bench(gpu::Gpu& gpu, const Settings& settings, FindImage find_image)
+        : gpu_(gpu), settings_(settings), find_image_(std::move(find_image)) {}
 
-    /// Loads `image` and makes the rest ready.
-    [[nodiscard]] gpu::Done open(const void* image);
+    /// Makes everything but the kernels ready.
+    [[nodiscard]] gpu::Done open();
 
     gpu::Gpu& gpu() { return gpu_; }
     const Settings& settings() const { return settings_; }
@@ -73,9 +81,14 @@ class Bench {
     void set_deadline(Clock::time_point deadline) { deadline_ = deadline; }
     bool late() const { return Clock::now() >= deadline_; }
 
-    [[nodiscard]] gpu::Done find(const char* name, gpu::Kernel& kernel) {
-        return gpu_.find(module_, name, kernel);
+    /// Loads the image of `source` when it is first asked for. Without one the failure's call is "image".
+    [[nodiscard]] gpu::Done find(const std::string& source, const std::string& name, gpu::Kernel& kernel);
+    /// The image of `source` for this GPU.
+    Fact<kernels::Image> look_for(const std::string& source) const {
+        return find_image_(gpu_.properties().architecture, source);
     }
+    /// The images that were loaded: "matrix: sm_90, launch: compute_80 (compiled by the driver)".
+    std::string images() const;
     template <class... Arguments>
     [[nodiscard]] gpu::Done launch(gpu::Kernel kernel, gpu::Shape shape, Arguments... arguments) {
         void* pointers[sizeof...(arguments) + 1] = {&arguments..., nullptr};
@@ -105,7 +118,12 @@ class Bench {
     static constexpr std::size_t kParameterBytes = 4096;
     gpu::Gpu& gpu_;
     const Settings& settings_;
-    gpu::Module module_;
+    FindImage find_image_;
+    struct Loaded {
+        kernels::Image image;
+        gpu::Module module;
+    };
+    std::map<std::string, Loaded> loaded_;
     gpu::Stream stream_;
     gpu::Event start_, stop_;
     Clock::time_point deadline_ = Clock::time_point::max();

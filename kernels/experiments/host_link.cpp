@@ -26,8 +26,8 @@ struct Link {
 
 Done prepare(Bench& bench, Link& link) {
     std::uint64_t free = 0, total = 0;
-    if (Done error = bench.find("stream_write", link.write)) return error;
-    if (Done error = bench.find("stream_verify", link.verify)) return error;
+    if (Done error = bench.find("memory_stream", "stream_write", link.write)) return error;
+    if (Done error = bench.find("memory_stream", "stream_verify", link.verify)) return error;
     if (Done error = bench.gpu().memory(free, total)) return error;
     link.bytes = std::max(std::min(bench.settings().link_bytes, free / 3), kLeast) / 256 * 256;
     if (Done error = link.up.allocate(link.bytes)) return error;

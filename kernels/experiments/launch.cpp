@@ -20,8 +20,8 @@ ExperimentResult measure(Bench& bench) {
     ExperimentResult result =
         begin_result(bench, Kind::launch, "", "reps=" + std::to_string(bench.settings().launch_reps));
     gpu::Kernel empty, mark;
-    if (const Done error = bench.find("launch_empty", empty)) return failed(result, *error);
-    if (const Done error = bench.find("launch_mark", mark)) return failed(result, *error);
+    if (const Done error = bench.find("launch", "launch_empty", empty)) return failed(result, *error);
+    if (const Done error = bench.find("launch", "launch_mark", mark)) return failed(result, *error);
     std::vector<double> us;
     if (const Done error = latencies(bench, empty, us)) return failed(result, *error);
     if (us.empty()) return out_of_time(result);

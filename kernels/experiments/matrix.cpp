@@ -5,7 +5,6 @@
 #include <string>
 
 #include "kernels/experiments/experiments.h"
-#include "kernels/experiments/target.h"
 #include "kernels/hash.h"
 
 namespace gpucheck::experiments {
@@ -33,7 +32,7 @@ class MatrixRun {
                                "rounds=" + std::to_string(settings.matrix_rounds) +
                                    " reps=" + std::to_string(settings.matrix_reps) +
                                    " blocks=" + std::to_string(bench_.blocks()));
-        if (const Done error = bench_.find(("matrix_" + name_).c_str(), kernel_))
+        if (const Done error = bench_.find("matrix", "matrix_" + name_, kernel_))
             return failed(result_, *error);
         iterations_ = settings.matrix_iterations != 0 ? settings.matrix_iterations : kCalibrating;
         std::vector<double> tflops;
@@ -157,17 +156,23 @@ bool wanted(const Settings& settings, const std::string& name) {
 }  // namespace
 
 void run_matrix(Bench& bench, const Sink& sink) {
-    const kernels::Target target = target_of(bench.properties().architecture);
+    ExperimentResult none = begin_result(bench, Kind::matrix, "", "");
+    const std::string& architecture = bench.properties().architecture;
+    const Fact<kernels::Image> image = bench.look_for("matrix");
+    if (!image.known()) {
+        none.ran = Missing{image.source(), "image absent: " + image.why()};
+        sink(none);
+        return;
+    }
     unsigned types = 0;
     for (std::size_t i = 0; i < kNames.size(); ++i) {
         const auto type = static_cast<MatrixType>(i);
-        const MatrixShape shape = matrix_shape(target, type);
+        const MatrixShape shape = matrix_shape(image->target, type);
         if (!wanted(bench.settings(), kNames[i])) continue;
         if (shape.wave == 0) {
             if (bench.settings().matrix_types.empty()) continue;  // nobody asked for this one
             ExperimentResult lacking = begin_result(bench, Kind::matrix, kNames[i], "");
-            lacking.ran =
-                Missing{bench.properties().architecture, "this architecture does not have the type"};
+            lacking.ran = Missing{architecture, "this architecture does not have the type"};
             sink(lacking);
             ++types;
             continue;
@@ -176,8 +181,7 @@ void run_matrix(Bench& bench, const Sink& sink) {
         sink(MatrixRun(bench, type, shape).run());
     }
     if (types != 0) return;
-    ExperimentResult none = begin_result(bench, Kind::matrix, "", "");
-    none.ran = Missing{bench.properties().architecture, "no matrix unit known for this architecture"};
+    none.ran = Missing{architecture, "no matrix unit known for this architecture"};
     sink(none);
 }
 

@@ -172,8 +172,8 @@ void run_memory_pattern(Bench& bench, const Sink& sink) {
     ExperimentResult none = begin_result(bench, Kind::memory_pattern, "", "");
     Tested tested;
     gpu::Kernel fill, check;
-    Done error = bench.find("pattern_fill", fill);
-    if (!error) error = bench.find("pattern_check", check);
+    Done error = bench.find("memory_pattern", "pattern_fill", fill);
+    if (!error) error = bench.find("memory_pattern", "pattern_check", check);
     if (!error) error = take_memory(bench, tested);
     // What an earlier run left must not pass for what this one writes.
     for (const Chunk& chunk : tested.chunks) {

@@ -27,11 +27,11 @@ struct Arrays {
 };
 
 Done find_kernels(Bench& bench, Kernels& kernels) {
-    if (Done error = bench.find("stream_write", kernels.write)) return error;
-    if (Done error = bench.find("stream_copy", kernels.copy)) return error;
-    if (Done error = bench.find("stream_triad", kernels.triad)) return error;
-    if (Done error = bench.find("stream_read", kernels.read)) return error;
-    return bench.find("stream_verify", kernels.verify);
+    if (Done error = bench.find("memory_stream", "stream_write", kernels.write)) return error;
+    if (Done error = bench.find("memory_stream", "stream_copy", kernels.copy)) return error;
+    if (Done error = bench.find("memory_stream", "stream_triad", kernels.triad)) return error;
+    if (Done error = bench.find("memory_stream", "stream_read", kernels.read)) return error;
+    return bench.find("memory_stream", "stream_verify", kernels.verify);
 }
 
 Done take_arrays(Bench& bench, Arrays& arrays) {

@@ -25,8 +25,8 @@ struct Pair {
 
 Done prepare(Pair& pair) {
     std::uint64_t free = 0, other = 0, total = 0;
-    if (Done error = pair.from.find("stream_write", pair.write)) return error;
-    if (Done error = pair.to.find("stream_verify", pair.verify)) return error;
+    if (Done error = pair.from.find("memory_stream", "stream_write", pair.write)) return error;
+    if (Done error = pair.to.find("memory_stream", "stream_verify", pair.verify)) return error;
     if (Done error = pair.from.gpu().memory(free, total)) return error;
     if (Done error = pair.to.gpu().memory(other, total)) return error;
     pair.bytes =

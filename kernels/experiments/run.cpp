@@ -1,6 +1,7 @@
 // Runs the experiments of one GPU in turn, and the copies between GPUs.
 #include "kernels/experiments/run.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -43,20 +44,11 @@ void none_ran(const Bench& bench, const Missing& why, const Sink& sink) {
 
 void run_all_of(gpu::Gpu& gpu, const Plan& plan, BurnIn& about, const Sink& sink) {
     state_about(gpu, about);
-    Bench bench(gpu, plan.settings);
-    const auto found = plan.find_image(gpu.properties().architecture);
-    if (const auto* missing = std::get_if<Missing>(&found)) {
-        about.image = *missing;
-        none_ran(bench, *missing, sink);
-        return;
-    }
-    const Image& image = std::get<Image>(found);
-    if (const gpu::Done error = bench.open(image.bytes)) {
-        about.image = Missing{error->call, error->error};
+    Bench bench(gpu, plan.settings, plan.find_image);
+    if (const gpu::Done error = bench.open()) {
         none_ran(bench, {error->call, error->error}, sink);
         return;
     }
-    about.image = Fact<std::string>(image.name, "embedded kernels");
     unsigned weights = 0;
     for (const Step& step : kSteps) weights += plan.settings.runs(step.kind) ? step.weight : 0;
     for (const Step& step : kSteps) {
@@ -67,6 +59,7 @@ void run_all_of(gpu::Gpu& gpu, const Plan& plan, BurnIn& about, const Sink& sink
         weights -= step.weight;
         if (plan.stage) plan.stage(name_of(step.kind));
         step.run(bench, sink);
+        if (!bench.images().empty()) about.image = Fact<std::string>(bench.images(), "embedded kernels");
     }
 }
 
@@ -74,11 +67,9 @@ void run_peers(const std::vector<NamedGpu>& gpus, bool all, const Plan& plan,
                const std::function<void(std::size_t, const ExperimentResult&)>& sink) {
     std::vector<std::unique_ptr<Bench>> benches;
     for (const NamedGpu& each : gpus) {
-        auto bench = std::make_unique<Bench>(*each.gpu, plan.settings);
+        auto bench = std::make_unique<Bench>(*each.gpu, plan.settings, plan.find_image);
         bench->set_deadline(plan.deadline);
-        const auto found = plan.find_image(each.gpu->properties().architecture);
-        const auto* image = std::get_if<Image>(&found);
-        if (image == nullptr || bench->open(image->bytes)) bench.reset();  // its own experiments say why
+        if (bench->open()) bench.reset();  // its own experiments say why
         benches.push_back(std::move(bench));
     }
     const std::size_t count = gpus.size();

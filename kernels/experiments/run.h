@@ -2,26 +2,17 @@
 #pragma once
 
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "kernels/experiments/experiments.h"
 
 namespace gpucheck::experiments {
 
-/// One embedded kernel image.
-struct Image {
-    const void* bytes = nullptr;
-    std::string name;  ///< "gfx942"
-};
-/// The image for an architecture; Missing says what would be needed.
-using FindImage = std::function<std::variant<Image, Missing>(const std::string& architecture)>;
-
 /// What one GPU is asked.
 struct Plan {
     Settings settings;
     Clock::time_point deadline;
-    FindImage find_image;
+    FindImage find_image;                         ///< kernels::find_image of the vendor
     std::function<void(std::string_view)> stage;  ///< told before each experiment
 };
 

@@ -1,9 +1,9 @@
 // Runs the product's kernels on a fake GPU, with matrix units and memory cells that may be broken.
 #include <cstring>
 
-#include "kernels/experiments/target.h"
 #include "kernels/host_kernels.h"
 #include "tests/fake/device_memory.h"
+#include "tests/fake/target.h"
 
 namespace gpucheck::fake {
 namespace {
@@ -33,7 +33,7 @@ void spoil(const Fault& fault, HostProduct& product) {
 }
 
 const kernels::HostKernel* find(const FakeGpu& gpu, const std::string& name) {
-    return kernels::find_host_kernel(experiments::target_of(gpu.about().architecture), name);
+    return kernels::find_host_kernel(target_of(gpu.about().architecture), name);
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
-// Which of the kernels' targets an architecture's image was built for: coverage is counted with that table.
+// Which matrix instructions a fake GPU has, by its architecture.
 #pragma once
 
 #include <string_view>
 
 #include "kernels/matrix_shapes.h"
 
-namespace gpucheck::experiments {
+namespace gpucheck::fake {
 
 /// "sm_90", "gfx942" as the drivers name them. `none`: no matrix unit that we know.
 inline kernels::Target target_of(std::string_view architecture) {
@@ -24,4 +24,4 @@ inline kernels::Target target_of(std::string_view architecture) {
     return number >= 80 ? Target::sm80 : Target::none;
 }
 
-}  // namespace gpucheck::experiments
+}  // namespace gpucheck::fake

@@ -1,0 +1,185 @@
+// Faults at random places of fake GPUs are all found and told where they are; the same seeds without a fault
+// find nothing.
+#include <random>
+
+#include "tests/experiments/fake_burn_in.h"
+
+namespace gpucheck {
+namespace {
+
+using test::complaints;
+using test::device_at;
+
+constexpr const char* kGpu = "0000:19:00.0";
+
+unsigned seeds() {
+    const char* count = std::getenv("GPUCHECK_FAULT_SEEDS");
+    return count != nullptr ? static_cast<unsigned>(std::atoi(count)) : 200;
+}
+
+struct Draw {
+    explicit Draw(unsigned seed) : engine(seed) {}
+    std::uint64_t below(std::uint64_t bound) { return engine() % bound; }
+    template <class T>
+    T one_of(std::initializer_list<T> list) {
+        return *(list.begin() + below(list.size()));
+    }
+    std::mt19937_64 engine;
+};
+
+Device burn(const test::ComputeScenario& scenario, const std::string& architecture,
+            const std::string& experiments, std::uint64_t seed) {
+    scenario.write();
+    Snapshot machine;
+    machine.gpus.push_back(device_at(kGpu, architecture.starts_with("gfx") ? Vendor::amd : Vendor::nvidia));
+    BurnInOptions options = test::small_burn_in(experiments);
+    options.settings.seed = seed;
+    run_burn_in(options, machine);
+    return machine.gpus[0];
+}
+
+/// A bit that is stuck is found by a pattern or its inverse, at its offset, with its mask, by every reading.
+TEST(Faults, StuckBitOfMemoryIsLocated) {
+    for (unsigned seed = 0; seed < seeds() / 4; ++seed) {
+        Draw draw(seed);
+        const auto architecture = draw.one_of<std::string>({"sm_90", "gfx942"});
+        const std::uint64_t address = draw.below((1U << 20) / 8) * 8, bit = draw.below(64);
+        test::ComputeScenario scenario;
+        scenario.gpu(kGpu, architecture)
+            .fault(
+                {{"kind", "stuck_bit"}, {"address", address}, {"bit", bit}, {"value", draw.below(2) == 1}});
+        const Device gpu = burn(scenario, architecture, "pattern", seed + 1);
+        std::size_t found = 0;
+        for (const ExperimentResult& result : *gpu.burn_in.results) {
+            ASSERT_TRUE(result.ran.is(true)) << result.ran.why();
+            if (result.mismatches.is(0U)) continue;
+            ++found;
+            EXPECT_TRUE(result.mismatches.is(1U));
+            EXPECT_TRUE(result.difference_mask.is(std::uint64_t{1} << bit));
+            ASSERT_EQ(result.records.size(), 1U);
+            EXPECT_TRUE(result.records[0].offset.is(address)) << "seed " << seed;
+            EXPECT_TRUE(result.repeat.is("sticky"));
+        }
+        EXPECT_GE(found, 2U) << "seed " << seed << " address " << address << " bit " << bit;
+    }
+}
+
+TEST(Faults, BitThatFlipsOnceIsFoundAndTransient) {
+    for (unsigned seed = 0; seed < seeds() / 8; ++seed) {
+        Draw draw(seed);
+        const std::uint64_t address = draw.below((1U << 20) / 8) * 8, bit = draw.below(64);
+        test::ComputeScenario scenario;
+        // Settled after the poison (0), then after each fill: once, between writing and checking.
+        scenario.gpu(kGpu, "sm_90")
+            .fault({{"kind", "flip_bit"},
+                    {"address", address},
+                    {"bit", bit},
+                    {"kernel", "pattern_fill"},
+                    {"after", draw.below(6)},
+                    {"once", true}});
+        const Device gpu = burn(scenario, "sm_90", "pattern", seed + 1);
+        std::size_t found = 0;
+        for (const ExperimentResult& result : *gpu.burn_in.results) {
+            if (result.mismatches.is(0U)) continue;
+            ++found;
+            ASSERT_EQ(result.records.size(), 1U);
+            EXPECT_TRUE(result.records[0].offset.is(address));
+            EXPECT_EQ(result.records[0].difference, std::uint64_t{1} << bit);
+            EXPECT_TRUE(result.repeat.is("transient"));
+        }
+        EXPECT_EQ(found, 1U) << "seed " << seed;
+    }
+}
+
+/// A matrix unit with a broken bit, a NaN or one wrong result: found in the type that is computed wrongly,
+/// blamed on the unit and the lane.
+TEST(Faults, WrongMatrixResultIsLocated) {
+    for (unsigned seed = 0; seed < seeds() / 2; ++seed) {
+        Draw draw(seed);
+        const auto architecture = draw.one_of<std::string>({"sm_80", "sm_90", "gfx90a", "gfx942"});
+        const auto type = draw.one_of<std::string>({"f64", "f16", "bf16", "i8"});
+        const auto kind = draw.one_of<std::string>({"lane", "nan", "flip_lane"});
+        const std::uint64_t unit = draw.below(2), lane = draw.below(32), element = draw.below(2);
+        // Integers as floats use the upper bits of the fraction; a low one is never set in a right result.
+        const std::uint64_t bit = kind == "flip_lane" ? 31 : draw.below(12);
+        nlohmann::json fault = {
+            {"kind", kind},       {"kernel", "matrix_" + type},
+            {"unit", unit},       {"lane", lane},
+            {"element", element}, {"bit", type == "f64" && kind == "flip_lane" ? 63 : bit},
+            {"value", true}};
+        if (kind == "flip_lane") fault["once"] = true;
+        test::ComputeScenario scenario;
+        scenario.gpu(kGpu, architecture).fault(fault);
+        const Device gpu = burn(scenario, architecture, "matrix,matrix.types=" + type, seed + 1);
+        const ExperimentResult* result = test::find_result(gpu, "matrix", type);
+        ASSERT_NE(result, nullptr);
+        ASSERT_TRUE(result->ran.is(true)) << result->ran.why();
+        ASSERT_TRUE(result->mismatches.known() && *result->mismatches > 0)
+            << "seed " << seed << ' ' << architecture << ' ' << fault;
+        ASSERT_FALSE(result->records.empty());
+        for (const MismatchRecord& record : result->records) {
+            EXPECT_TRUE(record.unit.is(unit));
+            EXPECT_TRUE(record.lane.is(lane));
+            EXPECT_TRUE(record.element.is(element));
+        }
+        ASSERT_EQ(result->by_unit.size(), 1U);
+        EXPECT_EQ(result->by_unit[0].place, unit);
+        EXPECT_TRUE(result->repeat.is(kind == "flip_lane" ? "transient" : "sticky"));
+    }
+}
+
+/// A launch that does nothing and says that all is well is the fault that most tools pass.
+TEST(Faults, LaunchThatDoesNothingIsSeen) {
+    for (const char* kernel : {"pattern_fill", "pattern_check", "matrix_bf16", "stream_copy", "stream_read",
+                               "stream_triad", "stream_write", "stream_verify", "launch_mark"}) {
+        test::ComputeScenario scenario;
+        scenario.gpu(kGpu, "sm_90").fault({{"kind", "skip"}, {"kernel", kernel}});
+        EXPECT_NE(complaints(burn(scenario, "sm_90", "matrix.types=bf16", 1)), "") << kernel;
+    }
+}
+
+TEST(Faults, ErrorsKeepTheirNames) {
+    test::ComputeScenario scenario;
+    scenario.gpu(kGpu, "sm_90")
+        .fault({{"kind", "lost"}, {"call", "cuStreamSynchronize"}, {"after", 8}, {"error", 214}});
+    const Device gpu = burn(scenario, "sm_90", "matrix.types=bf16", 1);
+    EXPECT_NE(complaints(gpu).find("CUDA_ERROR_ECC_UNCORRECTABLE"), std::string::npos) << complaints(gpu);
+    test::ComputeScenario full;
+    full.gpu(kGpu, "gfx942", 2, 1U << 20);
+    const Device small = burn(full, "gfx942", "stream", 1);
+    EXPECT_NE(complaints(small), "");
+}
+
+TEST(Faults, InjectedOnesAreFound) {
+    for (const char* fault : {"bit", "bit:4096", "lane", "lane:7", "operand", "skip"}) {
+        for (const std::string architecture : {"sm_90", "gfx942"}) {
+            test::ComputeScenario scenario;
+            scenario.gpu(kGpu, architecture).write();
+            Snapshot machine;
+            machine.gpus.push_back(
+                device_at(kGpu, architecture.starts_with("gfx") ? Vendor::amd : Vendor::nvidia));
+            BurnInOptions options = test::small_burn_in("matrix,pattern,matrix.types=bf16+i8+e4m3");
+            ASSERT_EQ(experiments::parse_injection(fault, options.settings.inject), "");
+            run_burn_in(options, machine);
+            EXPECT_NE(complaints(machine.gpus[0]), "") << fault << ' ' << architecture;
+        }
+    }
+}
+
+/// No fault, no finding, whatever the seed.
+TEST(Faults, CleanSeedsFindNothing) {
+    for (unsigned seed = 0; seed < seeds() / 2; ++seed) {
+        Draw draw(seed);
+        const auto architecture = draw.one_of<std::string>({"sm_80", "sm_90", "gfx90a", "gfx942", "gfx950"});
+        const auto type = draw.one_of<std::string>({"f64", "f16", "bf16", "i8"});
+        test::ComputeScenario scenario;
+        scenario.gpu(kGpu, architecture);
+        EXPECT_EQ(complaints(burn(scenario, architecture, "matrix,pattern,stream,matrix.types=" + type,
+                                  draw.engine())),
+                  "")
+            << seed;
+    }
+}
+
+}  // namespace
+}  // namespace gpucheck

@@ -1,0 +1,46 @@
+// What cannot be run is refused by name; nothing is silently not tested.
+#include <gtest/gtest.h>
+
+#include "kernels/experiments/settings.h"
+
+namespace gpucheck::experiments {
+namespace {
+
+TEST(ExperimentSettings, ChoosesAndSizes) {
+    Settings settings;
+    EXPECT_EQ(apply("matrix.reps=4,stream.bytes=1MiB,units=2,matrix.types=bf16+f16", settings), "");
+    EXPECT_EQ(settings.matrix_reps, 4U);
+    EXPECT_EQ(settings.stream_bytes, 1U << 20);
+    EXPECT_EQ(settings.units, 2U);
+    EXPECT_EQ(settings.matrix_types, (std::vector<std::string>{"bf16", "f16"}));
+    EXPECT_TRUE(settings.sized_by_hand);
+    EXPECT_TRUE(settings.runs(Kind::peer));
+    EXPECT_EQ(apply("matrix,pattern", settings), "");
+    EXPECT_TRUE(settings.runs(Kind::matrix));
+    EXPECT_TRUE(settings.runs(Kind::memory_pattern));
+    EXPECT_FALSE(settings.runs(Kind::host_link));
+}
+
+TEST(ExperimentSettings, RefusesWhatItDoesNotKnow) {
+    for (const char* text : {"matrx", "matrix.rep=4", "stream.bytes=1TB", "stream.bytes=1", "stream.bytes=-1",
+                             "matrix.reps=", "matrix.types=fp12", "matrix.types=", "units=0", "=", "a=b",
+                             "stream.bytes=99999999999999999999", "stream.bytes=18014398509481984KiB"}) {
+        Settings settings;
+        EXPECT_NE(apply(text, settings), "") << text;
+    }
+}
+
+TEST(ExperimentSettings, Injections) {
+    Injection injection;
+    EXPECT_EQ(parse_injection("bit:4096", injection), "");
+    EXPECT_EQ(injection.kind, Injection::Kind::bit);
+    EXPECT_EQ(injection.place, 4096U);
+    EXPECT_EQ(text_of(injection), "bit:4096");
+    EXPECT_EQ(parse_injection("lane", injection), "");
+    EXPECT_EQ(text_of(injection), "lane");
+    for (const char* text : {"", "bits", "bit:", "bit:x", "skip:1", "lane:-1"})
+        EXPECT_NE(parse_injection(text, injection), "") << text;
+}
+
+}  // namespace
+}  // namespace gpucheck::experiments
