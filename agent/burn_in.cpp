@@ -142,7 +142,8 @@ void add_trouble(Snapshot& snapshot, VendorTrouble trouble) {
     std::vector<VendorTrouble> all;
     if (troubles.known()) all = *troubles;
     all.push_back(std::move(trouble));
-    troubles = Fact<std::vector<VendorTrouble>>(std::move(all), troubles.known() ? troubles.source() : kSource);
+    troubles =
+        Fact<std::vector<VendorTrouble>>(std::move(all), troubles.known() ? troubles.source() : kSource);
 }
 
 void conclude(const BurnInOptions& options, const child::Limits& limits, Subject& subject,

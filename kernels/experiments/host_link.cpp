@@ -59,7 +59,7 @@ class LinkRun {
             const bool skip = rep == 1 && bench_.settings().inject.kind == Injection::Kind::skip;
             if (const Done error = once(skip, wrong)) return failed(result_, *error);
             ++copies_;
-            if (rep > 0 && seconds_ > 0) rates.push_back(moved() / seconds_ / 1e9);
+            if (rep > 0 && seconds_ > 0 && wrong == 0) rates.push_back(moved() / seconds_ / 1e9);
             if (wrong == 0 || result_.repeat.known()) continue;
             ExperimentResult before = result_;
             std::uint64_t again = 0;
@@ -108,7 +108,10 @@ class LinkRun {
         if (Done error = bench_.wait()) return error;
         return bench_.gpu().synchronize(link_.second);
     }
+    std::uint64_t mismatches() const { return result_.mismatches.known() ? *result_.mismatches : 0; }
+
     Done once(bool skip, std::uint64_t& wrong) {
+        const std::uint64_t before = mismatches();
         if (Done error = poison()) return error;
         const Clock::time_point start = Clock::now();
         if (!skip) {
@@ -127,8 +130,8 @@ class LinkRun {
         }
         if (down()) {
             add_received(link_.down.as<std::uint64_t>(), link_.bytes / 8, ~link_.base, link_.step, result_);
-            wrong = *result_.mismatches;
         }
+        wrong = mismatches() - before;
         return std::nullopt;
     }
 

@@ -72,7 +72,7 @@ class StreamRun {
             const bool skip = rep == 1 && bench_.settings().inject.kind == Injection::Kind::skip;
             if (const Done error = once(skip, wrong)) return failed(result_, *error);
             ++launches_;
-            if (rep > 0 && ms_ > 0)
+            if (rep > 0 && ms_ > 0 && wrong == 0)
                 rates.push_back(motion_.bytes_per_byte * static_cast<double>(arrays_.bytes) / (ms_ * 1e6));
             if (wrong == 0 || result_.repeat.known()) continue;
             ExperimentResult before = result_;
@@ -149,7 +149,8 @@ ExperimentResult run_read(Bench& bench, const Arrays& arrays, const Kernels& ker
         checked += found->checked;
         if (wrong != 0) wrong_after += found->checksum != expected ? 1 : 0;
         if (found->checksum != expected) ++wrong;
-        if (rep > 0 && ms > 0) rates.push_back(static_cast<double>(arrays.bytes) / (ms * 1e6));
+        const bool right = found->checksum == expected && found->checked == words;
+        if (rep > 0 && ms > 0 && right) rates.push_back(static_cast<double>(arrays.bytes) / (ms * 1e6));
     }
     if (launches == 0) return out_of_time(result);
     const std::string source = "sum of all words";

@@ -70,7 +70,7 @@ Done measure(Pair& pair, ExperimentResult& result, std::vector<double>& rates, s
         const bool skip = rep == 1 && settings.inject.kind == Injection::Kind::skip;
         if (Done error = copy_once(pair, skip, ms, result, wrong)) return error;
         ++copies;
-        if (rep > 0 && ms > 0) rates.push_back(static_cast<double>(pair.bytes) / (ms * 1e6));
+        if (rep > 0 && ms > 0 && wrong == 0) rates.push_back(static_cast<double>(pair.bytes) / (ms * 1e6));
         if (wrong == 0 || result.repeat.known()) continue;
         ExperimentResult before = result;
         std::uint64_t again = 0;

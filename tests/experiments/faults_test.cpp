@@ -69,14 +69,12 @@ TEST(Faults, BitThatFlipsOnceIsFoundAndTransient) {
         Draw draw(seed);
         const std::uint64_t address = draw.below((1U << 20) / 8) * 8, bit = draw.below(64);
         test::ComputeScenario scenario;
-        // Settled after the poison (0), then after each fill: once, between writing and checking.
+        // What writes: the poison, then for each pattern the fill, two clearings of the result, the check,
+        // and the copy of the result. The bit flips between a fill and its check.
+        const std::uint64_t after = 1 + 5 * draw.below(6) + draw.below(3);
         scenario.gpu(kGpu, "sm_90")
-            .fault({{"kind", "flip_bit"},
-                    {"address", address},
-                    {"bit", bit},
-                    {"kernel", "pattern_fill"},
-                    {"after", draw.below(6)},
-                    {"once", true}});
+            .fault(
+                {{"kind", "flip_bit"}, {"address", address}, {"bit", bit}, {"after", after}, {"once", true}});
         const Device gpu = burn(scenario, "sm_90", "pattern", seed + 1);
         std::size_t found = 0;
         for (const ExperimentResult& result : *gpu.burn_in.results) {
