@@ -5,10 +5,14 @@ namespace gpucheck::kernels {
 namespace {
 
 void divergent(void**) {
-    if (host_thread().thread == 0) host_block_barrier();
-    else host_wave_barrier(4);
-    if (host_thread().thread == 0) host_block_barrier();
-    else host_wave_barrier(4);
+    if (host_thread().thread == 0)
+        host_block_barrier();
+    else
+        host_wave_barrier(4);
+    if (host_thread().thread == 0)
+        host_block_barrier();
+    else
+        host_wave_barrier(4);
 }
 
 TEST(HostExecution, ThreadsThatNeverMeetAreAnError) {

@@ -15,26 +15,40 @@ struct Code {
     double value;
 };
 
-// OCP 8-bit floating point, OCP microscaling formats, IEEE 754, LLVM's FNUZ types: extremes, subnormals and ones.
+// OCP 8-bit floating point, OCP microscaling formats, IEEE 754, LLVM's FNUZ types: extremes, subnormals and
+// ones.
 constexpr Code kCodes[] = {
-    {MatrixType::e4m3, Fp8::ocp, 0x38, 1},        {MatrixType::e4m3, Fp8::ocp, 0x7E, 448},
-    {MatrixType::e4m3, Fp8::ocp, 0x01, 0x1p-9},   {MatrixType::e4m3, Fp8::ocp, 0x08, 0x1p-6},
-    {MatrixType::e4m3, Fp8::fnuz, 0x40, 1},       {MatrixType::e4m3, Fp8::fnuz, 0x7F, 240},
-    {MatrixType::e4m3, Fp8::fnuz, 0x01, 0x1p-10}, {MatrixType::e5m2, Fp8::ocp, 0x3C, 1},
-    {MatrixType::e5m2, Fp8::ocp, 0x7B, 57344},    {MatrixType::e5m2, Fp8::ocp, 0x01, 0x1p-16},
-    {MatrixType::e5m2, Fp8::fnuz, 0x40, 1},       {MatrixType::e5m2, Fp8::fnuz, 0x7F, 57344},
-    {MatrixType::e2m3, Fp8::ocp, 0x1F, 7.5},      {MatrixType::e2m3, Fp8::ocp, 0x01, 0.125},
-    {MatrixType::e3m2, Fp8::ocp, 0x1F, 28},       {MatrixType::e3m2, Fp8::ocp, 0x01, 0.0625},
-    {MatrixType::e2m1, Fp8::ocp, 0x7, 6},         {MatrixType::e2m1, Fp8::ocp, 0x1, 0.5},
-    {MatrixType::bf16, Fp8::ocp, 0x3F80, 1},      {MatrixType::bf16, Fp8::ocp, 0xC0E0, -7},
-    {MatrixType::f16, Fp8::ocp, 0x7BFF, 65504},   {MatrixType::f16, Fp8::ocp, 0x0001, 0x1p-24},
-    {MatrixType::i8, Fp8::ocp, 0x80, -128},       {MatrixType::tf32, Fp8::ocp, 0x40400000, 3},
+    {MatrixType::e4m3, Fp8::ocp, 0x38, 1},
+    {MatrixType::e4m3, Fp8::ocp, 0x7E, 448},
+    {MatrixType::e4m3, Fp8::ocp, 0x01, 0x1p-9},
+    {MatrixType::e4m3, Fp8::ocp, 0x08, 0x1p-6},
+    {MatrixType::e4m3, Fp8::fnuz, 0x40, 1},
+    {MatrixType::e4m3, Fp8::fnuz, 0x7F, 240},
+    {MatrixType::e4m3, Fp8::fnuz, 0x01, 0x1p-10},
+    {MatrixType::e5m2, Fp8::ocp, 0x3C, 1},
+    {MatrixType::e5m2, Fp8::ocp, 0x7B, 57344},
+    {MatrixType::e5m2, Fp8::ocp, 0x01, 0x1p-16},
+    {MatrixType::e5m2, Fp8::fnuz, 0x40, 1},
+    {MatrixType::e5m2, Fp8::fnuz, 0x7F, 57344},
+    {MatrixType::e2m3, Fp8::ocp, 0x1F, 7.5},
+    {MatrixType::e2m3, Fp8::ocp, 0x01, 0.125},
+    {MatrixType::e3m2, Fp8::ocp, 0x1F, 28},
+    {MatrixType::e3m2, Fp8::ocp, 0x01, 0.0625},
+    {MatrixType::e2m1, Fp8::ocp, 0x7, 6},
+    {MatrixType::e2m1, Fp8::ocp, 0x1, 0.5},
+    {MatrixType::bf16, Fp8::ocp, 0x3F80, 1},
+    {MatrixType::bf16, Fp8::ocp, 0xC0E0, -7},
+    {MatrixType::f16, Fp8::ocp, 0x7BFF, 65504},
+    {MatrixType::f16, Fp8::ocp, 0x0001, 0x1p-24},
+    {MatrixType::i8, Fp8::ocp, 0x80, -128},
+    {MatrixType::tf32, Fp8::ocp, 0x40400000, 3},
     {MatrixType::f64, Fp8::ocp, 0xC008000000000000, -3},
 };
 
 TEST(Formats, DecodeWhatTheDocumentsPrint) {
     for (const Code& code : kCodes) {
-        EXPECT_EQ(decode(code.type, code.fp8, code.bits), code.value) << name_of(code.type) << " " << code.bits;
+        EXPECT_EQ(decode(code.type, code.fp8, code.bits), code.value)
+            << name_of(code.type) << " " << code.bits;
     }
 }
 
@@ -69,7 +83,8 @@ TEST(Formats, EveryOperandIsExact) {
                     for (const i64 v : {value, -value}) {
                         const u64 bits = encode_integer(number_format(type, fp8), v);
                         ASSERT_LT(bits >> (element_bits_of(type) - 1) >> 1, 1u) << name_of(type);
-                        ASSERT_EQ(decode(type, fp8, bits), static_cast<double>(v)) << name_of(type) << " " << v;
+                        ASSERT_EQ(decode(type, fp8, bits), static_cast<double>(v))
+                            << name_of(type) << " " << v;
                     }
                 }
             }
@@ -86,7 +101,8 @@ TEST(Formats, OperandsReachTheWholeRange) {
     }
 }
 
-/// Every order of adding is exact only below the accumulator's integer limit; FP8 on Hopper keeps about 14 bits.
+/// Every order of adding is exact only below the accumulator's integer limit; FP8 on Hopper keeps about 14
+/// bits.
 TEST(Formats, NoSumLeavesTheExactRange) {
     for (const Target target : {Target::gfx90a, Target::gfx942, Target::gfx950, Target::sm80, Target::sm89}) {
         for (u32 t = 0; t < kMatrixTypes; ++t) {
@@ -97,9 +113,9 @@ TEST(Formats, NoSumLeavesTheExactRange) {
             const double scale = is_scaled(target, type) ? 4 : 1;
             const double most = a * b * scale * shape.k * kSteps + 512;
             const bool eight_bits = type == MatrixType::e4m3 || type == MatrixType::e5m2;
-            const double limit = type == MatrixType::f64                     ? 0x1p53
+            const double limit = type == MatrixType::f64                ? 0x1p53
                                  : eight_bits && target == Target::sm89 ? 0x1p13
-                                                                             : 0x1p22;
+                                                                        : 0x1p22;
             EXPECT_LT(most, limit) << name_of(type) << " " << static_cast<u32>(target);
         }
     }

@@ -11,7 +11,8 @@ namespace {
 bool built(Vendor vendor, std::string_view architecture, std::string_view source) {
     const auto rows = all_images();
     return std::any_of(rows.begin(), rows.end(), [&](const ImageRow& row) {
-        return row.vendor == vendor && row.architecture == architecture && row.kernel_source == source && !row.packed.empty();
+        return row.vendor == vendor && row.architecture == architecture && row.kernel_source == source &&
+               !row.packed.empty();
     });
 }
 
@@ -26,7 +27,10 @@ TEST(Images, EachIsThereOrSaysWhyNot) {
         total += row.packed.size();
         if (row.architecture.starts_with("compute_")) continue;  // asked for by compute capability
         ASSERT_TRUE(image.known()) << image.why();
-        EXPECT_EQ(image->bytes.substr(0, 4), "\x7F" "ELF") << row.architecture;
+        EXPECT_EQ(image->bytes.substr(0, 4),
+                  "\x7F"
+                  "ELF")
+            << row.architecture;
         printf("%-15s %-16s %7zu bytes, %6zu embedded\n", std::string(row.kernel_source).c_str(),
                std::string(row.architecture).c_str(), image->bytes.size(), row.packed.size());
     }
@@ -38,9 +42,11 @@ TEST(Images, AnUnlistedArchitectureSaysWhatWouldBeNeeded) {
     for (const std::string_view architecture : {"gfx1030", "gfx906", "", "gfx", "sm_90", "gfx942x"}) {
         const Fact<Image> image = find_image(Vendor::amd, architecture, "matrix");
         ASSERT_FALSE(image.known()) << architecture;
-        if (architecture != "gfx942x") EXPECT_NE(image.why().find("gfx942"), std::string::npos) << image.why();
+        if (architecture != "gfx942x")
+            EXPECT_NE(image.why().find("gfx942"), std::string::npos) << image.why();
     }
-    for (const std::string_view architecture : {"sm_75", "sm_", "sm_9999", "sm_-90", "sm_90aa", "gfx942", ""}) {
+    for (const std::string_view architecture :
+         {"sm_75", "sm_", "sm_9999", "sm_-90", "sm_90aa", "gfx942", ""}) {
         const Fact<Image> image = find_image(Vendor::nvidia, architecture, "matrix");
         ASSERT_FALSE(image.known()) << architecture;
         EXPECT_NE(image.why(), "");

@@ -17,7 +17,8 @@ inline std::unique_ptr<CheckResult> fresh_result() {
 }
 
 template <class... Arguments>
-void launch_on(const HostMachine& machine, Target target, const char* name, u32 grid, u32 block, Arguments... arguments) {
+void launch_on(const HostMachine& machine, Target target, const char* name, u32 grid, u32 block,
+               Arguments... arguments) {
     const HostKernel* kernel = find_host_kernel(target, name);
     ASSERT_NE(kernel, nullptr) << name;
     void* pointers[] = {&arguments..., nullptr};

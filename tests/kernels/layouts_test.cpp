@@ -1,4 +1,5 @@
-// Fragment layouts: each is a bijection onto its matrix, and single places are those that the vendors' documents show.
+// Fragment layouts: each is a bijection onto its matrix, and single places are those that the vendors'
+// documents show.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -28,11 +29,14 @@ TEST(Layouts, EachElementIsHeldOnce) {
             const auto type = static_cast<MatrixType>(t);
             const MatrixShape s = matrix_shape(target, type);
             if (s.wave == 0) continue;
-            EXPECT_EQ(distinct(s.wave, s.a_elements, s.m, s.k, [&](u32 l, u32 e) { return place_a(target, type, l, e); }),
+            EXPECT_EQ(distinct(s.wave, s.a_elements, s.m, s.k,
+                               [&](u32 l, u32 e) { return place_a(target, type, l, e); }),
                       s.m * s.k);
-            EXPECT_EQ(distinct(s.wave, s.b_elements, s.n, s.k, [&](u32 l, u32 e) { return place_b(target, type, l, e); }),
+            EXPECT_EQ(distinct(s.wave, s.b_elements, s.n, s.k,
+                               [&](u32 l, u32 e) { return place_b(target, type, l, e); }),
                       s.n * s.k);
-            EXPECT_EQ(distinct(s.wave, s.d_elements, s.m, s.n, [&](u32 l, u32 e) { return place_d(target, type, l, e); }),
+            EXPECT_EQ(distinct(s.wave, s.d_elements, s.m, s.n,
+                               [&](u32 l, u32 e) { return place_d(target, type, l, e); }),
                       s.m * s.n);
         }
     }

@@ -1,9 +1,10 @@
-// The matrix kernels of every architecture on the host: clean units agree with integer arithmetic and with the host's
-// reference; any spoilt operand, product or result is found and placed.
+// The matrix kernels of every architecture on the host: clean units agree with integer arithmetic and with
+// the host's reference; any spoilt operand, product or result is found and placed.
 #include <random>
 #include <string>
 #include <vector>
 
+#include "kernels/matrix_layouts.h"
 #include "kernels/reference.h"
 #include "tests/kernels/launch.h"
 
@@ -19,7 +20,8 @@ std::vector<Kind> all_kinds() {
     std::vector<Kind> kinds;
     for (const Target target : {Target::gfx90a, Target::gfx942, Target::gfx950, Target::sm80, Target::sm89}) {
         for (u32 t = 0; t < kMatrixTypes; ++t) {
-            if (matrix_shape(target, static_cast<MatrixType>(t)).wave != 0) kinds.push_back({target, static_cast<MatrixType>(t)});
+            if (matrix_shape(target, static_cast<MatrixType>(t)).wave != 0)
+                kinds.push_back({target, static_cast<MatrixType>(t)});
         }
     }
     return kinds;
@@ -28,7 +30,8 @@ std::vector<Kind> all_kinds() {
 std::unique_ptr<CheckResult> run(Kind kind, const MatrixParameters& asked, u32 grid = 1, u32 block = 64,
                                  const HostMachine& machine = {}) {
     auto result = fresh_result();
-    launch_on(machine, kind.target, (std::string("matrix_") + name_of(kind.type)).c_str(), grid, block, &asked, result.get());
+    launch_on(machine, kind.target, (std::string("matrix_") + name_of(kind.type)).c_str(), grid, block,
+              &asked, result.get());
     return result;
 }
 
@@ -79,7 +82,8 @@ TEST(Matrix, EveryTileAgreesWithTheHostsReference) {
         EXPECT_EQ(result->units[0].done, waves / 2 * rounds);
         EXPECT_EQ(result->units[1].done, waves / 2 * rounds);
         for (u32 tile = 0; tile < waves * chains * rounds; ++tile) {
-            const TileAt at{kind.target, kind.type, 42, tile / chains % waves, tile / chains / waves, tile % chains};
+            const TileAt at{kind.target,           kind.type,    42, tile / chains % waves,
+                            tile / chains / waves, tile % chains};
             ASSERT_EQ(wrong_elements(at, output.data() + std::size_t{tile} * shape.m * shape.n), 0u)
                 << name_of(kind.type) << " tile " << tile;
         }
@@ -96,9 +100,15 @@ TEST(Matrix, FindsAFlippedResultBitAtItsRegister) {
         const MatrixShape shape = matrix_shape(kind.target, kind.type);
         MatrixParameters asked = parameters(seed);
         const u32 bits = kind.type == MatrixType::f64 ? 64 : 32;
-        asked.inject = {MatrixFault::accumulator, static_cast<u32>(random() % 2), 0, static_cast<u32>(random() % shape.wave), 0,
+        asked.inject = {MatrixFault::accumulator,
+                        static_cast<u32>(random() % 2),
+                        0,
+                        static_cast<u32>(random() % shape.wave),
+                        0,
                         static_cast<u32>(random() % (shape.a_parts * shape.b_parts)),
-                        static_cast<u32>(random() % shape.d_elements), 0, 1ull << (random() % bits)};
+                        static_cast<u32>(random() % shape.d_elements),
+                        0,
+                        1ull << (random() % bits)};
         const auto result = run(kind, asked, 2);
         ASSERT_EQ(result->wrong, 1u) << name_of(kind.type) << " seed " << seed;
         const Mismatch& found = result->records[0];
@@ -119,17 +129,18 @@ TEST(Matrix, FindsAFlippedOperandInItsRow) {
         std::mt19937_64 random(seed);
         const Kind kind = kinds[seed % kinds.size()];
         const MatrixShape shape = matrix_shape(kind.target, kind.type);
-        const u32 width = element_bits_of(kind.type), words = shape.a_elements * width / 32;
+        const std::vector<i64> a = tile_operands({kind.target, kind.type, seed, 0, 0, 0}).a;
+        u32 lane = 0, e = 0;
+        Place at{};
+        do {  // the sign of an operand that is not zero
+            lane = static_cast<u32>(random() % shape.wave), e = static_cast<u32>(random() % shape.a_elements);
+            at = place_a(kind.target, kind.type, lane, e);
+        } while (a[at.line * kSteps * shape.k + at.other] == 0);
+        const u32 width = element_bits_of(kind.type), sign = (e + 1) * width - 1;
         MatrixParameters asked = parameters(seed);
-        const u32 lane = static_cast<u32>(random() % shape.wave), word = static_cast<u32>(random() % words);
-        // The sign bit of the word's last element, or of the whole number: always another value, unless it is a zero.
-        asked.inject = {MatrixFault::operand, 0, 0, lane, 0, 0, word, 0, 1ull << 31};
-        const u32 e = width == 64 ? 0 : (word * 32 + 31) / width;
-        const bool in_low_word = width == 64 && word == 0;
-        const Place at = place_a(kind.target, kind.type, lane, e);
-        const i64 value = tile_operands({kind.target, kind.type, seed, 0, 0, 0}).a[at.line * kSteps * shape.k + at.other];
-        const bool changes = value != 0 || kind.target == Target::gfx942;
-        if (in_low_word || width == 6 || width == 8 || !changes) continue;  // an 8-bit zero may become NaN or stay zero
+        asked.inject = {MatrixFault::operand, 0, 0, lane, 0, 0, sign / 32, 0, 1ull << (sign % 32)};
+        if (kind.type == MatrixType::i8)
+            asked.inject.flip = 1ull << (sign % 32 - 7);  // the lowest bit changes any integer
         const auto result = run(kind, asked, 1, shape.wave);
         ASSERT_GT(result->wrong, 0u) << name_of(kind.type) << " seed " << seed;
         for (u32 i = 0; i < result->records_wanted && i < kRecords; ++i) {
@@ -148,10 +159,11 @@ TEST(Matrix, FindsAUnitThatMultipliesWrongly) {
         const u32 bad_unit = static_cast<u32>(random() % 3), lane = static_cast<u32>(random() % shape.wave);
         const u32 element = static_cast<u32>(random() % shape.d_elements);
         const u32 sign = kind.type == MatrixType::f64 ? 63 : 31;
-        HostMachine machine{3, [&](HostProduct& product) {
-                                if (product.unit == bad_unit && product.lane == lane && product.element == element)
-                                    product.bits |= 1ull << sign;  // stuck at one
-                            }};
+        HostMachine machine{
+            3, [&](HostProduct& product) {
+                if (product.unit == bad_unit && product.lane == lane && product.element == element)
+                    product.bits |= 1ull << sign;  // stuck at one
+            }};
         const auto result = run(kind, parameters(seed, 2), 3, 64, machine);
         ASSERT_GT(result->wrong, 0u) << name_of(kind.type) << " seed " << seed;
         EXPECT_GT(result->units[bad_unit].wrong, 0u);
@@ -175,14 +187,14 @@ TEST(Matrix, NanIsWrong) {
 TEST(Matrix, AnInstructionThatDoesNothingDoesNotPass) {
     for (const Kind kind : all_kinds()) {
         const MatrixShape shape = matrix_shape(kind.target, kind.type);
-        HostMachine machine{1, [&](HostProduct& product) {  // gives back the start value
-                                const Place at = place_d(kind.target, kind.type, product.lane, product.element);
-                                const i32 start = start_value(fragment_key(1, 0, 0, 0, 2, 0), at.line, at.other);
-                                product.bits = kind.type == MatrixType::i8 ? static_cast<u32>(start)
-                                               : kind.type == MatrixType::f64
-                                                   ? encode_integer({64, 52, 1023}, start)
-                                                   : encode_integer({32, 23, 127}, start);
-                            }};
+        HostMachine machine{
+            1, [&](HostProduct& product) {  // gives back the start value
+                const Place at = place_d(kind.target, kind.type, product.lane, product.element);
+                const i32 start = start_value(fragment_key(1, 0, 0, 0, 2, 0), at.line, at.other);
+                product.bits = kind.type == MatrixType::i8    ? static_cast<u32>(start)
+                               : kind.type == MatrixType::f64 ? encode_integer({64, 52, 1023}, start)
+                                                              : encode_integer({32, 23, 127}, start);
+            }};
         const auto result = run(kind, parameters(1), 1, shape.wave, machine);
         EXPECT_GT(result->wrong, result->checked / 2) << name_of(kind.type);
     }

@@ -25,7 +25,8 @@ TEST(MemoryStream, CopyAndTriadAreExactAndReadHasTheClosedSum) {
 
     launch("stream_copy", kGrid, kBlock, to.data(), static_cast<const Pair*>(b.data()), kPairs);
     auto copied = fresh_result();
-    launch("stream_verify", kGrid, kBlock, static_cast<const Pair*>(to.data()), kPairs, u64{7}, kGolden, u64{0}, copied.get());
+    launch("stream_verify", kGrid, kBlock, static_cast<const Pair*>(to.data()), kPairs, u64{7}, kGolden,
+           u64{0}, copied.get());
     EXPECT_EQ(copied->checked, 2 * kPairs);
     EXPECT_EQ(copied->wrong, 0u);
 
@@ -50,8 +51,8 @@ TEST(MemoryStream, FindsEveryFlippedBitAtItsPlace) {
         launch("stream_read", kGrid, kBlock, static_cast<const Pair*>(memory.data()), kPairs, read.get());
         EXPECT_NE(read->checksum, linear_sum(seed, kGolden, 2 * kPairs));
         auto result = fresh_result();
-        launch("stream_verify", kGrid, kBlock, static_cast<const Pair*>(memory.data()), kPairs, seed, kGolden, u64{4096},
-               result.get());
+        launch("stream_verify", kGrid, kBlock, static_cast<const Pair*>(memory.data()), kPairs, seed, kGolden,
+               u64{4096}, result.get());
         ASSERT_EQ(result->wrong, 1u);
         EXPECT_EQ(result->records[0].index, 4096 + word * 8);
         EXPECT_EQ(result->records[0].difference, flip);
@@ -62,11 +63,11 @@ TEST(MemoryStream, FindsEveryFlippedBitAtItsPlace) {
 TEST(MemoryPattern, CleanMemoryPassesWithEveryPatternAndSeed) {
     std::vector<Pair> memory(kPairs);
     for (u64 seed = 0; seed < kSeeds; ++seed) {
-        const u32 pattern = seed % kPatterns;
+        const u32 pattern = static_cast<u32>(seed % kPatterns);
         launch("pattern_fill", kGrid, kBlock, memory.data(), kPairs, u64{1000}, pattern, seed);
         auto result = fresh_result();
-        launch("pattern_check", kGrid, kBlock, static_cast<const Pair*>(memory.data()), kPairs, u64{1000}, pattern, seed,
-               result.get());
+        launch("pattern_check", kGrid, kBlock, static_cast<const Pair*>(memory.data()), kPairs, u64{1000},
+               pattern, seed, result.get());
         ASSERT_EQ(result->wrong, 0u) << pattern;
         ASSERT_EQ(result->checked, 2 * kPairs);
         ASSERT_GT(result->units[0].done, 0u);
@@ -78,15 +79,15 @@ TEST(MemoryPattern, FindsEveryFlippedBitWithItsUnitAndAddressBits) {
     std::vector<Pair> memory(kPairs);
     for (u64 seed = 0; seed < kSeeds; ++seed) {
         std::mt19937_64 random(seed);
-        const u32 pattern = seed % kPatterns;
+        const u32 pattern = static_cast<u32>(seed % kPatterns);
         launch("pattern_fill", kGrid, kBlock, memory.data(), kPairs, u64{0}, pattern, seed);
         const u64 word = random() % (2 * kPairs), flip = 1ull << (random() % 64), offset = word * 8;
         u64& spoilt = word % 2 == 0 ? memory[word / 2].x : memory[word / 2].y;
         const u64 expected = spoilt;
         spoilt ^= flip;
         auto result = fresh_result();
-        launch("pattern_check", kGrid, kBlock, static_cast<const Pair*>(memory.data()), kPairs, u64{0}, pattern, seed,
-               result.get());
+        launch("pattern_check", kGrid, kBlock, static_cast<const Pair*>(memory.data()), kPairs, u64{0},
+               pattern, seed, result.get());
         ASSERT_EQ(result->wrong, 1u);
         ASSERT_EQ(result->records_wanted, 1u);
         const Mismatch& found = result->records[0];
@@ -108,8 +109,8 @@ TEST(MemoryPattern, CrossedAddressLinesAreCounted) {
     launch("pattern_fill", kGrid, kBlock, memory.data(), u64{1024}, u64{0}, u32{0}, u64{0});
     for (u64 i = 0; i < 1024; ++i) memory[i] = memory[i & ~u64{64}];  // address bit 10 stuck at zero
     auto result = fresh_result();
-    launch("pattern_check", kGrid, kBlock, static_cast<const Pair*>(memory.data()), u64{1024}, u64{0}, u32{0}, u64{0},
-           result.get());
+    launch("pattern_check", kGrid, kBlock, static_cast<const Pair*>(memory.data()), u64{1024}, u64{0}, u32{0},
+           u64{0}, result.get());
     EXPECT_EQ(result->wrong, 1024u);
     EXPECT_EQ(result->wrong_by_address_bit[10], 1024u);
     EXPECT_EQ(result->wrong_by_address_bit[9], 512u);
