@@ -1,5 +1,6 @@
-// The few words all GPU kernels are written in, so that a kernel's arithmetic exists once and a fault is not hidden by
-// one vendor's copy of it: compiled by clang for AMD (no ROCm headers), by nvcc, and by the host compiler.
+// The few words all GPU kernels are written in, so that a kernel's arithmetic exists once and a fault is not
+// hidden by one vendor's copy of it: compiled by clang for AMD (no ROCm headers), by nvcc, and by the host
+// compiler.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +22,10 @@
 #elif defined(GPUCHECK_AMD) || defined(__HIP__)
 #define GPU_FN __attribute__((device)) __attribute__((always_inline)) inline
 #define GPU_PURE __attribute__((device)) __attribute__((host)) __attribute__((always_inline)) inline constexpr
-// launch_bounds is ignored without the ROCm headers (clang 22): 1024 threads would be assumed and registers halved.
-#define GPU_KERNEL(max_threads)               \
-    extern "C" __attribute__((global)) void   \
-        __attribute__((amdgpu_flat_work_group_size(1, max_threads)))
+// launch_bounds is ignored without the ROCm headers (clang 22): 1024 threads would be assumed and registers
+// halved.
+#define GPU_KERNEL(max_threads) \
+    extern "C" __attribute__((global)) void __attribute__((amdgpu_flat_work_group_size(1, max_threads)))
 #define GPU_SHARED(type, name, count) static __attribute__((shared)) type name[count]
 #else
 #include "kernels/host_execution.h"
@@ -60,17 +61,31 @@ struct alignas(16) Pair {
 
 #if defined(GPUCHECK_NVIDIA)
 
-GPU_FN u32 thread_index() { return threadIdx.x; }
-GPU_FN u32 block_index() { return blockIdx.x; }
-GPU_FN u32 block_size() { return blockDim.x; }
-GPU_FN u32 grid_size() { return gridDim.x; }
-GPU_FN void block_barrier() { __syncthreads(); }
+GPU_FN u32 thread_index() {
+    return threadIdx.x;
+}
+GPU_FN u32 block_index() {
+    return blockIdx.x;
+}
+GPU_FN u32 block_size() {
+    return blockDim.x;
+}
+GPU_FN u32 grid_size() {
+    return gridDim.x;
+}
+GPU_FN void block_barrier() {
+    __syncthreads();
+}
 /// Before a matrix instruction, which all lanes must execute together.
-GPU_FN void wave_converge() { __syncwarp(); }
+GPU_FN void wave_converge() {
+    __syncwarp();
+}
 GPU_FN u64 atomic_add(u64* p, u64 v) {
     return atomicAdd(reinterpret_cast<unsigned long long*>(p), static_cast<unsigned long long>(v));
 }
-GPU_FN u32 atomic_add(u32* p, u32 v) { return atomicAdd(p, v); }
+GPU_FN u32 atomic_add(u32* p, u32 v) {
+    return atomicAdd(p, v);
+}
 GPU_FN void atomic_or(u64* p, u64 v) {
     atomicOr(reinterpret_cast<unsigned long long*>(p), static_cast<unsigned long long>(v));
 }
@@ -83,7 +98,9 @@ GPU_FN u32 unit_id() {
     asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
     return id;
 }
-GPU_FN u64 device_clock() { return static_cast<u64>(clock64()); }
+GPU_FN u64 device_clock() {
+    return static_cast<u64>(clock64());
+}
 GPU_FN Pair load_streaming(const Pair* p) {
     Pair v;
     asm volatile("ld.global.cs.v2.u64 {%0, %1}, [%2];" : "=l"(v.x), "=l"(v.y) : "l"(p) : "memory");
@@ -95,10 +112,14 @@ GPU_FN void store_streaming(Pair* p, Pair v) {
 
 #elif defined(GPUCHECK_AMD)
 
-GPU_FN u32 thread_index() { return __builtin_amdgcn_workitem_id_x(); }
-GPU_FN u32 block_index() { return __builtin_amdgcn_workgroup_id_x(); }
-// The sizes come from the implicit kernel arguments of code object version 5 (LLVM AMDGPU usage: hidden_block_count_x
-// at 0, hidden_group_size_x at 12), which the runtime fills in.
+GPU_FN u32 thread_index() {
+    return __builtin_amdgcn_workitem_id_x();
+}
+GPU_FN u32 block_index() {
+    return __builtin_amdgcn_workgroup_id_x();
+}
+// The sizes come from the implicit kernel arguments of code object version 5 (LLVM AMDGPU usage:
+// hidden_block_count_x at 0, hidden_group_size_x at 12), which the runtime fills in.
 using ImplicitArguments = const __attribute__((address_space(4))) char*;
 GPU_FN u32 block_size() {
     const auto* at = (ImplicitArguments)__builtin_amdgcn_implicitarg_ptr() + 12;
@@ -113,7 +134,9 @@ GPU_FN void block_barrier() {
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
 /// The lanes of an AMD wave run in step, and the compiler joins them after a branch.
-GPU_FN void wave_converge() { __builtin_amdgcn_wave_barrier(); }
+GPU_FN void wave_converge() {
+    __builtin_amdgcn_wave_barrier();
+}
 GPU_FN u64 atomic_add(u64* p, u64 v) {
     return __hip_atomic_fetch_add(p, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
@@ -127,7 +150,8 @@ GPU_FN void atomic_min(u64* p, u64 v) {
     __hip_atomic_fetch_min(p, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
 /// Twelve bits that name the compute unit; the numbers are physical, so harvested units leave gaps.
-/// Fields of HW_ID (gfx9) and HW_ID1 (gfx11, gfx12) as in the HIP headers and LLVM's SIDefines.h; XCC_ID on gfx94x/95x.
+/// Fields of HW_ID (gfx9) and HW_ID1 (gfx11, gfx12) as in the HIP headers and LLVM's SIDefines.h; XCC_ID on
+/// gfx94x/95x.
 GPU_FN u32 unit_id() {
 #if defined(__GFX11__) || defined(__GFX12__)
     const u32 id = __builtin_amdgcn_s_getreg(23 | (31 << 11));
@@ -141,7 +165,9 @@ GPU_FN u32 unit_id() {
     return ((id >> 8) & 31) | ((id >> 13 & 3) << 5) | ((xcc & 15) << 8);
 #endif
 }
-GPU_FN u64 device_clock() { return __builtin_readcyclecounter(); }
+GPU_FN u64 device_clock() {
+    return __builtin_readcyclecounter();
+}
 using NativePair = u64 __attribute__((ext_vector_type(2)));
 GPU_FN Pair load_streaming(const Pair* p) {
     const NativePair v = __builtin_nontemporal_load(reinterpret_cast<const NativePair*>(p));
@@ -153,11 +179,21 @@ GPU_FN void store_streaming(Pair* p, Pair v) {
 
 #elif defined(GPUCHECK_ON_HOST)
 
-GPU_FN u32 thread_index() { return host_thread().thread; }
-GPU_FN u32 block_index() { return host_thread().block; }
-GPU_FN u32 block_size() { return host_thread().block_size; }
-GPU_FN u32 grid_size() { return host_thread().grid_size; }
-GPU_FN void block_barrier() { host_block_barrier(); }
+GPU_FN u32 thread_index() {
+    return host_thread().thread;
+}
+GPU_FN u32 block_index() {
+    return host_thread().block;
+}
+GPU_FN u32 block_size() {
+    return host_thread().block_size;
+}
+GPU_FN u32 grid_size() {
+    return host_thread().grid_size;
+}
+GPU_FN void block_barrier() {
+    host_block_barrier();
+}
 GPU_FN void wave_converge() {}
 template <class T>
 GPU_FN T atomic_add(T* p, T v) {
@@ -165,12 +201,24 @@ GPU_FN T atomic_add(T* p, T v) {
     *p += v;
     return old;
 }
-GPU_FN void atomic_or(u64* p, u64 v) { *p |= v; }
-GPU_FN void atomic_min(u64* p, u64 v) { *p = v < *p ? v : *p; }
-GPU_FN u32 unit_id() { return host_thread().unit; }
-GPU_FN u64 device_clock() { return host_thread().block; }
-GPU_FN Pair load_streaming(const Pair* p) { return *p; }
-GPU_FN void store_streaming(Pair* p, Pair v) { *p = v; }
+GPU_FN void atomic_or(u64* p, u64 v) {
+    *p |= v;
+}
+GPU_FN void atomic_min(u64* p, u64 v) {
+    *p = v < *p ? v : *p;
+}
+GPU_FN u32 unit_id() {
+    return host_thread().unit;
+}
+GPU_FN u64 device_clock() {
+    return host_thread().block;
+}
+GPU_FN Pair load_streaming(const Pair* p) {
+    return *p;
+}
+GPU_FN void store_streaming(Pair* p, Pair v) {
+    *p = v;
+}
 
 #endif
 
@@ -185,7 +233,8 @@ GPU_FN void each_of(F&& f, std::integer_sequence<u32, kIndices...>) {
     (f(Number<kIndices>{}), ...);
 }
 
-/// f(0), f(1) ... f(kCount - 1) with constants: what it indexes can stay in registers. nvcc unrolls loops too late for that.
+/// f(0), f(1) ... f(kCount - 1) with constants: what it indexes can stay in registers. nvcc unrolls loops too
+/// late for that.
 template <u32 kCount, class F>
 GPU_FN void each(F&& f) {
     each_of(f, std::make_integer_sequence<u32, kCount>{});

@@ -1,5 +1,6 @@
-// Where the data of every experiment comes from: functions of a seed and a position alone, the same on the device and
-// on the host, so that a wrong value is told by its own position and no golden copy has to survive in the same memory.
+// Where the data of every experiment comes from: functions of a seed and a position alone, the same on the
+// device and on the host, so that a wrong value is told by its own position and no golden copy has to survive
+// in the same memory.
 #pragma once
 
 #include "kernels/results.h"
@@ -31,17 +32,26 @@ struct Linear {
     u64 base, step;
 };
 
-GPU_PURE u64 linear_word(u64 base, u64 step, u64 index) { return base + index * step; }
+GPU_PURE u64 linear_word(u64 base, u64 step, u64 index) {
+    return base + index * step;
+}
 
-/// Word `index` of a memory pattern. Offsets and not addresses: the same on every run and in the host's reference.
+/// Word `index` of a memory pattern. Offsets and not addresses: the same on every run and in the host's
+/// reference.
 GPU_PURE u64 pattern_word(Pattern pattern, u64 seed, u64 index) {
     switch (pattern) {
-        case Pattern::own_address: return index * 8;
-        case Pattern::inverse_address: return ~(index * 8);
-        case Pattern::random: return mix64(seed + index * kGolden);
-        case Pattern::inverse_random: return ~mix64(seed + index * kGolden);
-        case Pattern::walking_one: return 1ull << ((index + seed) % 64);
-        case Pattern::walking_zero: return ~(1ull << ((index + seed) % 64));
+        case Pattern::own_address:
+            return index * 8;
+        case Pattern::inverse_address:
+            return ~(index * 8);
+        case Pattern::random:
+            return mix64(seed + index * kGolden);
+        case Pattern::inverse_random:
+            return ~mix64(seed + index * kGolden);
+        case Pattern::walking_one:
+            return 1ull << ((index + seed) % 64);
+        case Pattern::walking_zero:
+            return ~(1ull << ((index + seed) % 64));
     }
     return 0;
 }

@@ -1,5 +1,5 @@
-// Fibers for the threads of a block, on ucontext: they may wait for each other at barriers, and one system thread and
-// a bounded amount of memory are enough.
+// Fibers for the threads of a block, on ucontext: they may wait for each other at barriers, and one system
+// thread and a bounded amount of memory are enough.
 #include "kernels/host_execution.h"
 
 #include <sys/mman.h>
@@ -11,7 +11,8 @@
 namespace gpucheck::kernels {
 namespace {
 
-constexpr std::size_t kStackBytes = std::size_t{256} * 1024;  // reserved; only what is used is backed by memory
+constexpr std::size_t kStackBytes =
+    std::size_t{256} * 1024;  // reserved; only what is used is backed by memory
 
 enum class State : std::uint8_t { ready, at_block_barrier, at_wave_barrier, ended };
 
@@ -121,14 +122,19 @@ std::string run_block_of_fibers(HostThread base) {
 }
 
 void run_block_in_turn(HostThread base) {
-    for (running = base; running.thread < base.block_size; ++running.thread) fibers.kernel->call(fibers.arguments);
+    for (running = base; running.thread < base.block_size; ++running.thread)
+        fibers.kernel->call(fibers.arguments);
 }
 
 }  // namespace
 
-const HostThread& host_thread() { return running; }
+const HostThread& host_thread() {
+    return running;
+}
 
-void host_block_barrier() { wait_as(State::at_block_barrier); }
+void host_block_barrier() {
+    wait_as(State::at_block_barrier);
+}
 
 void host_wave_barrier(std::uint32_t wave_size) {
     fibers.wave_size = wave_size;
@@ -145,8 +151,10 @@ std::string host_launch(const HostKernel& kernel, std::uint32_t grid, std::uint3
     fibers.wave_size = 0;
     for (std::uint32_t b = 0; b < grid; ++b) {
         const HostThread base{0, b, block, grid, b % machine.units, &machine};
-        if (!kernel.barriers) run_block_in_turn(base);
-        else if (std::string stuck = run_block_of_fibers(base); !stuck.empty()) return stuck;
+        if (!kernel.barriers)
+            run_block_in_turn(base);
+        else if (std::string stuck = run_block_of_fibers(base); !stuck.empty())
+            return stuck;
     }
     return {};
 }

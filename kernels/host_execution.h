@@ -1,5 +1,6 @@
-// Runs a kernel on the processor, every thread of every block, so that what is shipped for a GPU can be tested without
-// one. Deterministic: blocks run one after the other, the threads of a block as fibers in a fixed order.
+// Runs a kernel on the processor, every thread of every block, so that what is shipped for a GPU can be
+// tested without one. Deterministic: blocks run one after the other, the threads of a block as fibers in a
+// fixed order.
 #pragma once
 
 #include <cstdint>
@@ -35,13 +36,14 @@ void host_wave_barrier(std::uint32_t wave_size);
 
 struct HostKernel {
     const char* name;
-    bool barriers;  // false: threads run one after the other without fibers
+    bool barriers;                   // false: threads run one after the other without fibers
     void (*call)(void** arguments);  // pointers to the arguments, as the driver interfaces take them
 };
 
 constexpr std::uint32_t kHostMaxThreads = 1024;
 
-/// Empty when all threads ended; otherwise why the launch was refused or got stuck (a barrier that some never reach).
+/// Empty when all threads ended; otherwise why the launch was refused or got stuck (a barrier that some never
+/// reach).
 std::string host_launch(const HostKernel& kernel, std::uint32_t grid, std::uint32_t block, void** arguments,
                         const HostMachine& machine);
 

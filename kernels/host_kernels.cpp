@@ -1,5 +1,5 @@
-// See host_kernels.h. Declares the kernels of the *.gpu.cpp files, which are compiled for the host beside this file; the
-// matrix kernels once for each architecture.
+// See host_kernels.h. Declares the kernels of the *.gpu.cpp files, which are compiled for the host beside
+// this file; the matrix kernels once for each architecture.
 #include "kernels/host_kernels.h"
 
 #include <utility>
@@ -44,10 +44,10 @@ constexpr HostKernel kVectorKernels[] = {
 
 #define GPUCHECK_DECLARE(type) void matrix_##type(const MatrixParameters* asked, CheckResult* result);
 #define GPUCHECK_ENTRY(type) {"matrix_" #type, true, Call<matrix_##type>::call},
-#define GPUCHECK_MATRIX_KERNELS(target, TYPES)                      \
-    namespace target {                                              \
-    TYPES(GPUCHECK_DECLARE)                                         \
-    constexpr HostKernel kKernels[] = {TYPES(GPUCHECK_ENTRY)};      \
+#define GPUCHECK_MATRIX_KERNELS(target, TYPES)                 \
+    namespace target {                                         \
+    TYPES(GPUCHECK_DECLARE)                                    \
+    constexpr HostKernel kKernels[] = {TYPES(GPUCHECK_ENTRY)}; \
     }
 
 #define GPUCHECK_BASIC(X) X(f64) X(f16) X(bf16) X(i8)
@@ -63,12 +63,18 @@ GPUCHECK_MATRIX_KERNELS(sm89, GPUCHECK_FP8)
 
 std::span<const HostKernel> host_matrix_kernels(Target target) {
     switch (target) {
-        case Target::gfx90a: return gfx90a::kKernels;
-        case Target::gfx942: return gfx942::kKernels;
-        case Target::gfx950: return gfx950::kKernels;
-        case Target::sm80: return sm80::kKernels;
-        case Target::sm89: return sm89::kKernels;
-        case Target::none: break;
+        case Target::gfx90a:
+            return gfx90a::kKernels;
+        case Target::gfx942:
+            return gfx942::kKernels;
+        case Target::gfx950:
+            return gfx950::kKernels;
+        case Target::sm80:
+            return sm80::kKernels;
+        case Target::sm89:
+            return sm89::kKernels;
+        case Target::none:
+            break;
     }
     return {};
 }

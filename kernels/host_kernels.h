@@ -1,4 +1,5 @@
-// The kernels as compiled for the host, by name: what the tests and the fake driver libraries run instead of an image.
+// The kernels as compiled for the host, by name: what the tests and the fake driver libraries run instead of
+// an image.
 #pragma once
 
 #include <span>

@@ -34,11 +34,14 @@ u64 element_bits(const std::array<u32, 8>& words, u32 bits, u32 e) {
     return value;
 }
 
-double scale_of(u32 register_value) { return std::ldexp(1.0, static_cast<int>(register_value & 0xFF) - 127); }
+double scale_of(u32 register_value) {
+    return std::ldexp(1.0, static_cast<int>(register_value & 0xFF) - 127);
+}
 
 u64 add(MatrixType type, u64 old_bits, double products) {
     if (type == MatrixType::f64) return std::bit_cast<u64>(std::bit_cast<double>(old_bits) + products);
-    if (type == MatrixType::i8) return static_cast<u32>(static_cast<u32>(old_bits) + static_cast<u32>(static_cast<i64>(products)));
+    if (type == MatrixType::i8)
+        return static_cast<u32>(static_cast<u32>(old_bits) + static_cast<u32>(static_cast<i64>(products)));
     const double sum = double{std::bit_cast<float>(static_cast<u32>(old_bits))} + products;
     return std::bit_cast<u32>(static_cast<float>(sum));
 }
@@ -67,7 +70,8 @@ void multiply_wave(HostInstruction instruction, WaveOperands& wave) {
         for (u32 r = 0; r < shape.d_elements; ++r) {
             const Place at = place_d(target, type, lane, r);
             double products = 0;
-            for (u32 k = 0; k < shape.k; ++k) products += a[at.line * shape.k + k] * b[at.other * shape.k + k];
+            for (u32 k = 0; k < shape.k; ++k)
+                products += a[at.line * shape.k + k] * b[at.other * shape.k + k];
             if (scaled) products *= scale_a[at.line] * scale_b[at.other];
             u64& sum = wave.lanes[lane].sum[r];
             sum = add(type, sum, products);
@@ -77,7 +81,8 @@ void multiply_wave(HostInstruction instruction, WaveOperands& wave) {
 
 }  // namespace
 
-void host_multiply_add_bits(HostInstruction instruction, const u32* a, const u32* b, u32 scale_a, u32 scale_b, void* sum) {
+void host_multiply_add_bits(HostInstruction instruction, const u32* a, const u32* b, u32 scale_a, u32 scale_b,
+                            void* sum) {
     const MatrixShape shape = matrix_shape(instruction.target, instruction.type);
     const u32 bits = element_bits_of(instruction.type);
     const HostThread thread = host_thread();
@@ -98,7 +103,8 @@ void host_multiply_add_bits(HostInstruction instruction, const u32* a, const u32
     host_wave_barrier(shape.wave);
     for (u32 r = 0; r < shape.d_elements; ++r) {
         if (thread.machine->spoil_product) {
-            HostProduct product{static_cast<u32>(instruction.type), thread.unit, thread.block, lane_number, r, lane.sum[r]};
+            HostProduct product{
+                static_cast<u32>(instruction.type), thread.unit, thread.block, lane_number, r, lane.sum[r]};
             thread.machine->spoil_product(product);
             lane.sum[r] = product.bits;
         }

@@ -10,22 +10,25 @@
 #include <zstd.h>
 #endif
 
-#define GPUCHECK_IMAGE(vendor, architecture, source, symbol) extern "C" const char symbol##_begin[], symbol##_end[];
+#define GPUCHECK_IMAGE(vendor, architecture, source, symbol) \
+    extern "C" const char symbol##_begin[], symbol##_end[];
 #define GPUCHECK_NO_IMAGE(vendor, architecture, source, obstacle)
-#include "image_rows.inc"
+#include <image_rows.inc>
 #undef GPUCHECK_IMAGE
 #undef GPUCHECK_NO_IMAGE
 
 namespace gpucheck::kernels {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // far above any image; a damaged size is not believed
+constexpr std::size_t kMostBytes = std::size_t{64}
+                                   << 20;  // far above any image; a damaged size is not believed
 
 #if GPUCHECK_HAVE_ZSTD
 std::optional<std::string> unpack(std::string_view packed) {
     if (!packed.starts_with("\x28\xB5\x2F\xFD")) return std::string(packed);
     const unsigned long long size = ZSTD_getFrameContentSize(packed.data(), packed.size());
-    if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR || size > kMostBytes) return std::nullopt;
+    if (size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR || size > kMostBytes)
+        return std::nullopt;
     std::string bytes(size, '\0');
     const std::size_t got = ZSTD_decompress(bytes.data(), bytes.size(), packed.data(), packed.size());
     if (ZSTD_isError(got) != 0 || got != size) return std::nullopt;
@@ -44,7 +47,8 @@ std::optional<int> compute_capability(std::string_view architecture) {
     architecture.remove_prefix(3);
     if (architecture.ends_with('a') || architecture.ends_with('f')) architecture.remove_suffix(1);
     int value = 0;
-    const auto [end, error] = std::from_chars(architecture.data(), architecture.data() + architecture.size(), value);
+    const auto [end, error] =
+        std::from_chars(architecture.data(), architecture.data() + architecture.size(), value);
     if (error != std::errc() || end != architecture.data() + architecture.size()) return std::nullopt;
     if (value < 10 || value > 999) return std::nullopt;
     return value;
@@ -83,12 +87,15 @@ constexpr ImageRow absent_row(Vendor vendor, std::string_view architecture, std:
 
 const std::vector<ImageRow>& rows() {
     static const std::vector<ImageRow> all = {
-#define GPUCHECK_IMAGE(vendor, architecture, source, symbol) \
-    {Vendor::vendor, architecture, source,                   \
-     std::string_view(symbol##_begin, static_cast<std::size_t>(symbol##_end - symbol##_begin)), {}},
+#define GPUCHECK_IMAGE(vendor, architecture, source, symbol)                                    \
+    {Vendor::vendor,                                                                            \
+     architecture,                                                                              \
+     source,                                                                                    \
+     std::string_view(symbol##_begin, static_cast<std::size_t>(symbol##_end - symbol##_begin)), \
+     {}},
 #define GPUCHECK_NO_IMAGE(vendor, architecture, source, obstacle) \
     absent_row(Vendor::vendor, architecture, source, obstacle),
-#include "image_rows.inc"
+#include <image_rows.inc>
 #undef GPUCHECK_IMAGE
 #undef GPUCHECK_NO_IMAGE
     };
@@ -105,7 +112,8 @@ const ImageRow* find_row(Vendor vendor, std::string_view architecture, std::stri
 
 /// What the machine's own words would be for an image that nothing is known of.
 std::string unknown_architecture(Vendor vendor, std::string_view architecture, std::string_view source) {
-    std::string why = "no image of " + std::string(source) + " for " + std::string(architecture) + "; there is one for";
+    std::string why =
+        "no image of " + std::string(source) + " for " + std::string(architecture) + "; there is one for";
     for (const ImageRow& row : rows()) {
         if (row.vendor == vendor && row.kernel_source == source) why += " " + std::string(row.architecture);
     }
@@ -114,7 +122,9 @@ std::string unknown_architecture(Vendor vendor, std::string_view architecture, s
 
 }  // namespace
 
-std::span<const ImageRow> all_images() { return rows(); }
+std::span<const ImageRow> all_images() {
+    return rows();
+}
 
 Target target_of(Vendor vendor, std::string_view architecture) {
     if (vendor == Vendor::nvidia) {
@@ -144,7 +154,8 @@ Fact<Image> find_image(Vendor vendor, std::string_view architecture, std::string
         const Target target = kernel_source == "matrix" ? target_of(vendor, architecture) : Target::none;
         return Fact<Image>(Image{std::move(*bytes), name, name.starts_with("compute_"), target}, source);
     }
-    if (!obstacle.empty()) return Missing{source, "no image for " + std::string(architecture) + ": " + obstacle};
+    if (!obstacle.empty())
+        return Missing{source, "no image for " + std::string(architecture) + ": " + obstacle};
     return Missing{source, unknown_architecture(vendor, architecture, kernel_source)};
 }
 

@@ -1,5 +1,5 @@
-// Finds the embedded image that fits a GPU, or says what would be needed: a GPU without one is not tested, and the report
-// must say so instead of passing it.
+// Finds the embedded image that fits a GPU, or says what would be needed: a GPU without one is not tested,
+// and the report must say so instead of passing it.
 #pragma once
 
 #include <span>
@@ -21,9 +21,9 @@ struct Image {
     bool operator==(const Image&) const = default;
 };
 
-/// `architecture` as the driver names it: "gfx942:sramecc+:xnack-", or "sm_90" made of the compute capability.
-/// `kernel_source` is the file's name without .gpu.cpp: memory_stream, memory_pattern, matrix, launch.
-/// The Missing's `why` tells what would be needed.
+/// `architecture` as the driver names it: "gfx942:sramecc+:xnack-", or "sm_90" made of the compute
+/// capability. `kernel_source` is the file's name without .gpu.cpp: memory_stream, memory_pattern, matrix,
+/// launch. The Missing's `why` tells what would be needed.
 Fact<Image> find_image(Vendor vendor, std::string_view architecture, std::string_view kernel_source);
 
 /// Which matrix instructions the kernels for an architecture use; none if it has no matrix image.

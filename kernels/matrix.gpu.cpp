@@ -1,5 +1,5 @@
-// Finds matrix units that compute wrongly: every lane multiplies integers whose exact product plain integer arithmetic
-// knows, at full rate and on every compute unit, and compares each result bit for bit.
+// Finds matrix units that compute wrongly: every lane multiplies integers whose exact product plain integer
+// arithmetic knows, at full rate and on every compute unit, and compares each result bit for bit.
 #include "kernels/matrix_operations.h"
 #include "kernels/report.h"
 
@@ -34,13 +34,15 @@ template <MatrixType kType>
 GPU_FN void stage_operand(const Wave& wave, Staging staging, Wanted wanted) {
     constexpr NumberFormat kFormat = number_format(kType, fp8_of(kTarget));
     constexpr MatrixShape kShape = matrix_shape(kTarget, kType);
-    const u32 key = fragment_key(wave.seed, wave.number, wave.round, wanted.step, wanted.is_a ? 0 : 1, wanted.part);
+    const u32 key =
+        fragment_key(wave.seed, wave.number, wave.round, wanted.step, wanted.is_a ? 0 : 1, wanted.part);
     const bool wide = wanted.is_a == (wave.round % 2 == 0);
     const u32 elements = wanted.is_a ? kShape.a_elements : kShape.b_elements;
     u64 pending = 0;
     u32 pending_bits = 0, word = 0;
     GPU_NO_UNROLL for (u32 e = 0; e < elements; ++e) {
-        const Place at = wanted.is_a ? place_a(kTarget, kType, wave.lane, e) : place_b(kTarget, kType, wave.lane, e);
+        const Place at =
+            wanted.is_a ? place_a(kTarget, kType, wave.lane, e) : place_b(kTarget, kType, wave.lane, e);
         const u32 pair = operand_pair(key, at.line, at.other / 2);
         const i32 value = operand_value(kType, wide, at.other % 2 == 0 ? pair & 0xFFFF : pair >> 16);
         const u64 code = encode_integer(kFormat, wanted.negative ? -value : value);
@@ -91,8 +93,10 @@ GPU_FN u64 result_bits(i64 value) {
 
 template <class T>
 GPU_FN u64 raw_bits(T value) {
-    if constexpr (sizeof(T) == 8) return bits_as<u64>(value);
-    else return bits_as<u32>(value);
+    if constexpr (sizeof(T) == 8)
+        return bits_as<u64>(value);
+    else
+        return bits_as<u32>(value);
 }
 
 /// All registers of the inner loop.
@@ -112,8 +116,9 @@ GPU_FN void take_if(bool wanted, Words<kCount>& operand, Staging staging) {
     each<kCount>([&](auto i) { operand.w[i] = staging[i]; });
 }
 
-/// Makes the operands one after the other in one loop (the code once, not twelve times). Which registers take the staged
-/// words is written out: an index known only at run time would move the registers to slow scratch memory.
+/// Makes the operands one after the other in one loop (the code once, not twelve times). Which registers take
+/// the staged words is written out: an index known only at run time would move the registers to slow scratch
+/// memory.
 template <MatrixType kType>
 GPU_FN void make_operands(Chains<kType>& chains, const Wave& wave, Staging staging) {
     constexpr MatrixShape kShape = Chains<kType>::kShape;
@@ -130,7 +135,8 @@ GPU_FN void make_operands(Chains<kType>& chains, const Wave& wave, Staging stagi
                     take_if(here && role == 0, chains.plus[step][part % kShape.a_parts], staging);
                     take_if(here && role == 1, chains.minus[step][part % kShape.a_parts], staging);
                 }
-                if (part < kShape.b_parts) take_if(here && role == 2, chains.b[step][part % kShape.b_parts], staging);
+                if (part < kShape.b_parts)
+                    take_if(here && role == 2, chains.b[step][part % kShape.b_parts], staging);
             });
         });
     }
@@ -140,20 +146,20 @@ template <MatrixType kType>
 GPU_FN void prepare(Chains<kType>& chains, const Wave& wave, Staging staging) {
     using F = Fragments<kTarget, kType>;
     constexpr MatrixShape kShape = F::kShape;
-    const u32 line_a = place_a(kTarget, kType, wave.lane, 0).line, line_b = place_b(kTarget, kType, wave.lane, 0).line;
+    const u32 line_a = place_a(kTarget, kType, wave.lane, 0).line,
+              line_b = place_b(kTarget, kType, wave.lane, 0).line;
     make_operands<kType>(chains, wave, staging);
-    each<kShape.a_parts>([&](auto i) {
-        chains.scale_a[i] = (127 + line_shift<kType>(wave, 0, i, line_a)) * 0x01010101u;
-    });
-    each<kShape.b_parts>([&](auto i) {
-        chains.scale_b[i] = (127 + line_shift<kType>(wave, 1, i, line_b)) * 0x01010101u;
-    });
+    each<kShape.a_parts>(
+        [&](auto i) { chains.scale_a[i] = (127 + line_shift<kType>(wave, 0, i, line_a)) * 0x01010101u; });
+    each<kShape.b_parts>(
+        [&](auto i) { chains.scale_b[i] = (127 + line_shift<kType>(wave, 1, i, line_b)) * 0x01010101u; });
     each<kShape.a_parts>([&](auto i) {
         each<kShape.b_parts>([&](auto j) {
             const u32 key = fragment_key(wave.seed, wave.number, wave.round, 0, 2, i * 16 + j);
             each<kShape.d_elements>([&](auto r) {
                 const Place at = place_d(kTarget, kType, wave.lane, r);
-                chains.sum[i][j][r.value] = static_cast<typename F::Element>(start_value(key, at.line, at.other));
+                chains.sum[i][j][r.value] =
+                    static_cast<typename F::Element>(start_value(key, at.line, at.other));
             });
         });
     });
@@ -172,7 +178,8 @@ GPU_FN void add_step(Chains<kType>& chains, auto step) {
     });
 }
 
-/// The inner loop, 4 * a_parts * b_parts instructions an iteration, and the products that remain in the result.
+/// The inner loop, 4 * a_parts * b_parts instructions an iteration, and the products that remain in the
+/// result.
 template <MatrixType kType>
 GPU_FN void run(Chains<kType>& chains, u32 iterations) {
     GPU_NO_UNROLL for (u32 i = 0; i < iterations; ++i) {
@@ -189,8 +196,8 @@ GPU_FN bool hits(const MatrixInjection& inject, MatrixFault kind, const Wave& wa
 
 /// Compares this lane's elements of one chain; returns how many are wrong.
 template <MatrixType kType>
-GPU_FN u32 check_chain(const Wave& wave, Staging staging, u32 chain, u32 unit, const MatrixParameters* asked, u64 tile,
-                       CheckResult* result) {
+GPU_FN u32 check_chain(const Wave& wave, Staging staging, u32 chain, u32 unit, const MatrixParameters* asked,
+                       u64 tile, CheckResult* result) {
     constexpr MatrixShape kShape = matrix_shape(kTarget, kType);
     constexpr u32 kWords = kType == MatrixType::f64 ? 2 : 1;
     const u32 part_a = chain / kShape.b_parts, part_b = chain % kShape.b_parts;
@@ -205,8 +212,8 @@ GPU_FN u32 check_chain(const Wave& wave, Staging staging, u32 chain, u32 unit, c
         if (got == expected) continue;
         ++wrong;
         report(result, Mismatch{index, expected, got, expected ^ got, static_cast<u32>(Experiment::matrix),
-                                static_cast<u32>(kType), block_index(), thread_index() / kShape.wave, wave.lane, r, unit,
-                                wave.round, chain, 0});
+                                static_cast<u32>(kType), block_index(), thread_index() / kShape.wave,
+                                wave.lane, r, unit, wave.round, chain, 0});
     }
     return wrong;
 }
@@ -222,7 +229,8 @@ GPU_FN void inject_operand(Chains<kType>& chains, const MatrixInjection& inject,
 
 /// Writes one chain's results to the staging area, with a bit flipped if that is asked for.
 template <MatrixType kType>
-GPU_FN void stage_results(Chains<kType>& chains, u32 chain, Staging staging, const MatrixInjection& inject, bool flips) {
+GPU_FN void stage_results(Chains<kType>& chains, u32 chain, Staging staging, const MatrixInjection& inject,
+                          bool flips) {
     using F = Fragments<kTarget, kType>;
     constexpr MatrixShape kShape = F::kShape;
     constexpr u32 kWords = kType == MatrixType::f64 ? 2 : 1;
@@ -243,7 +251,8 @@ GPU_FN void stage_results(Chains<kType>& chains, u32 chain, Staging staging, con
 
 /// One round: operands, products, comparison. Returns the number of this lane's wrong elements.
 template <MatrixType kType>
-GPU_FN u32 run_round(const Wave& wave, Staging staging, u32 unit, const MatrixParameters* asked, CheckResult* result) {
+GPU_FN u32 run_round(const Wave& wave, Staging staging, u32 unit, const MatrixParameters* asked,
+                     CheckResult* result) {
     constexpr MatrixShape kShape = Chains<kType>::kShape;
     Chains<kType> chains;
     prepare<kType>(chains, wave, staging);
@@ -270,7 +279,8 @@ GPU_FN void check_matrix(const MatrixParameters* asked, CheckResult* result) {
     const Staging staging{shared + thread_index()};
     const u32 before = unit_id();
     const u32 waves = block_size() / kShape.wave;
-    Wave wave{asked->seed, block_index() * waves + thread_index() / kShape.wave, thread_index() % kShape.wave, 0};
+    Wave wave{asked->seed, block_index() * waves + thread_index() / kShape.wave, thread_index() % kShape.wave,
+              0};
     u32 wrong = 0;
     GPU_NO_UNROLL for (u32 number = 0; number < asked->rounds; ++number) {
         wave.round = number;
@@ -278,14 +288,16 @@ GPU_FN void check_matrix(const MatrixParameters* asked, CheckResult* result) {
     }
     constexpr u32 kEach = kShape.d_elements * kShape.a_parts * kShape.b_parts;
     atomic_add(&result->checked, u64{asked->rounds} * kEach);
-    // A wave counts as one unit of work for each round, told by its first lane; wrong elements are told by all.
+    // A wave counts as one unit of work for each round, told by its first lane; wrong elements are told by
+    // all.
     count_unit(result, before, unit_id(), wave.lane == 0 ? asked->rounds : 0, wrong);
 }
 
-// A type that the architecture lacks has no kernel: looking it up fails, and says so, instead of doing nothing.
-#define GPUCHECK_MATRIX(type_)                                                                                \
-    GPU_KERNEL(256) matrix_##type_(const MatrixParameters* asked, CheckResult* result) {                      \
-        check_matrix<MatrixType::type_>(asked, result);                                                      \
+// A type that the architecture lacks has no kernel: looking it up fails, and says so, instead of doing
+// nothing.
+#define GPUCHECK_MATRIX(type_)                                                           \
+    GPU_KERNEL(256) matrix_##type_(const MatrixParameters* asked, CheckResult* result) { \
+        check_matrix<MatrixType::type_>(asked, result);                                  \
     }
 GPUCHECK_MATRIX(f64)
 GPUCHECK_MATRIX(f16)

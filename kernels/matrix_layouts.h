@@ -1,6 +1,6 @@
-// Which lane and register holds which element of a matrix instruction's operands: a wrong formula would condemn every
-// healthy chip. MFMA: AMD's matrix instruction calculator and the CDNA3/CDNA4 ISA manuals; mma.sync: PTX ISA, "Matrix
-// fragments". The order of k only has to be the same for A and B.
+// Which lane and register holds which element of a matrix instruction's operands: a wrong formula would
+// condemn every healthy chip. MFMA: AMD's matrix instruction calculator and the CDNA3/CDNA4 ISA manuals;
+// mma.sync: PTX ISA, "Matrix fragments". The order of k only has to be the same for A and B.
 #pragma once
 
 #include "kernels/matrix_shapes.h"

@@ -1,5 +1,5 @@
-// One matrix multiply-accumulate for every architecture and number type: the single place where the unit under test is
-// called. On the host the unit is a loop over decoded numbers (host_matrix.h).
+// One matrix multiply-accumulate for every architecture and number type: the single place where the unit
+// under test is called. On the host the unit is a loop over decoded numbers (host_matrix.h).
 #pragma once
 
 #include "kernels/matrix_layouts.h"
@@ -84,7 +84,8 @@ GPU_FN Vector<i32, 8> widen(const Words<kCount>& words) {
 }
 
 template <Target kWhich, MatrixType kType, class F = Fragments<kWhich, kType>>
-GPU_FN typename F::D multiply_add(typename F::A a, typename F::B b, typename F::D c, u32 scale_a, u32 scale_b) {
+GPU_FN typename F::D multiply_add(typename F::A a, typename F::B b, typename F::D c, u32 scale_a,
+                                  u32 scale_b) {
     using Half4 = Vector<_Float16, 4>;
     using Half8 = Vector<_Float16, 8>;
     using Short4 = Vector<short, 4>;
@@ -103,10 +104,10 @@ GPU_FN typename F::D multiply_add(typename F::A a, typename F::B b, typename F::
         return __builtin_amdgcn_mfma_f32_32x32x16_bf16(bits_as<Brain8>(a), bits_as<Brain8>(b), c, 0, 0, 0);
     if constexpr (kType == MatrixType::i8)
         return __builtin_amdgcn_mfma_i32_32x32x32_i8(bits_as<Int4>(a), bits_as<Int4>(b), c, 0, 0, 0);
-#define GPUCHECK_SCALED(name, code)                                                                          \
-    if constexpr (kType == MatrixType::name)                                                                 \
-        return __builtin_amdgcn_mfma_scale_f32_32x32x64_f8f6f4(widen(a), widen(b), c, code, code, 0,         \
-                                                               static_cast<i32>(scale_a), 0, static_cast<i32>(scale_b));
+#define GPUCHECK_SCALED(name, code)                             \
+    if constexpr (kType == MatrixType::name)                    \
+        return __builtin_amdgcn_mfma_scale_f32_32x32x64_f8f6f4( \
+            widen(a), widen(b), c, code, code, 0, static_cast<i32>(scale_a), 0, static_cast<i32>(scale_b));
     GPUCHECK_SCALED(e4m3, 0)
     GPUCHECK_SCALED(e5m2, 1)
     GPUCHECK_SCALED(e2m3, 2)
@@ -137,9 +138,9 @@ GPU_FN typename F::D multiply_add(typename F::A a, typename F::B b, typename F::
 
 #elif defined(GPUCHECK_NVIDIA)
 
-#define GPUCHECK_MMA_16X8(shape, letter)                                                                     \
-    asm volatile("mma.sync.aligned." shape " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"          \
-                 : "+" letter(c.v[0]), "+" letter(c.v[1]), "+" letter(c.v[2]), "+" letter(c.v[3])            \
+#define GPUCHECK_MMA_16X8(shape, letter)                                                            \
+    asm volatile("mma.sync.aligned." shape " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" \
+                 : "+" letter(c.v[0]), "+" letter(c.v[1]), "+" letter(c.v[2]), "+" letter(c.v[3])   \
                  : "r"(a.w[0]), "r"(a.w[1]), "r"(a.w[2]), "r"(a.w[3]), "r"(b.w[0]), "r"(b.w[1]))
 
 template <Target kWhich, MatrixType kType, class F = Fragments<kWhich, kType>>
@@ -168,7 +169,8 @@ GPU_FN typename F::D multiply_add(typename F::A a, typename F::B b, typename F::
 #else
 
 template <Target kWhich, MatrixType kType, class F = Fragments<kWhich, kType>>
-GPU_FN typename F::D multiply_add(typename F::A a, typename F::B b, typename F::D c, u32 scale_a, u32 scale_b) {
+GPU_FN typename F::D multiply_add(typename F::A a, typename F::B b, typename F::D c, u32 scale_a,
+                                  u32 scale_b) {
     host_multiply_add({kWhich, kType}, a.w, b.w, scale_a, scale_b, c.v);
     return c;
 }

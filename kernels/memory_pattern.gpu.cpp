@@ -1,11 +1,12 @@
-// Finds memory that does not hold what was written: stuck bits, crossed address lines and weak cells, each told by its
-// offset, its flipped bits and the compute unit that read it.
+// Finds memory that does not hold what was written: stuck bits, crossed address lines and weak cells, each
+// told by its offset, its flipped bits and the compute unit that read it.
 #include "kernels/hash.h"
 #include "kernels/report.h"
 
 namespace gpucheck::kernels {
 
-/// `first_word` is the place of `to` in the whole of the tested memory, so that no two buffers hold the same addresses.
+/// `first_word` is the place of `to` in the whole of the tested memory, so that no two buffers hold the same
+/// addresses.
 GPU_KERNEL(1024) pattern_fill(Pair* to, u64 pairs, u64 first_word, u32 pattern, u64 seed) {
     const u64 stride = u64{grid_size()} * block_size();
     const Pattern kind = static_cast<Pattern>(pattern);
@@ -15,7 +16,8 @@ GPU_KERNEL(1024) pattern_fill(Pair* to, u64 pairs, u64 first_word, u32 pattern, 
     }
 }
 
-GPU_KERNEL(1024) pattern_check(const Pair* from, u64 pairs, u64 first_word, u32 pattern, u64 seed, CheckResult* result) {
+GPU_KERNEL(1024)
+pattern_check(const Pair* from, u64 pairs, u64 first_word, u32 pattern, u64 seed, CheckResult* result) {
     const u64 stride = u64{grid_size()} * block_size();
     const Pattern kind = static_cast<Pattern>(pattern);
     const u32 unit = unit_id();

@@ -1,5 +1,6 @@
-// Finds memory that is slower than the board's: 16-byte accesses over all channels, each result verified word by word,
-// because a bandwidth without a check of the content proves nothing (RVS's babel comments its check out).
+// Finds memory that is slower than the board's: 16-byte accesses over all channels, each result verified word
+// by word, because a bandwidth without a check of the content proves nothing (RVS's babel comments its check
+// out).
 #include "kernels/hash.h"
 #include "kernels/report.h"
 
@@ -13,8 +14,12 @@ GPU_FN Pair linear_pair(u64 base, u64 step, u64 pair) {
 }
 
 /// Where a thread starts and how far all threads advance together, in pairs.
-GPU_FN u64 first_pair() { return u64{block_index()} * block_size() + thread_index(); }
-GPU_FN u64 all_threads() { return u64{grid_size()} * block_size(); }
+GPU_FN u64 first_pair() {
+    return u64{block_index()} * block_size() + thread_index();
+}
+GPU_FN u64 all_threads() {
+    return u64{grid_size()} * block_size();
+}
 
 GPU_KERNEL(1024) stream_write(Pair* to, u64 pairs, u64 base, u64 step) {
     const u64 stride = all_threads();
@@ -72,7 +77,8 @@ GPU_KERNEL(1024) stream_read(const Pair* from, u64 pairs, CheckResult* result) {
 }
 
 /// Compares every word with base + index * step. `offset` (bytes) is where `from` lies in the whole.
-GPU_KERNEL(1024) stream_verify(const Pair* from, u64 pairs, u64 base, u64 step, u64 offset, CheckResult* result) {
+GPU_KERNEL(1024)
+stream_verify(const Pair* from, u64 pairs, u64 base, u64 step, u64 offset, CheckResult* result) {
     const u64 stride = all_threads();
     const u32 unit = unit_id();
     u64 words = 0;

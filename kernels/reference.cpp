@@ -18,7 +18,8 @@ double with_fields(Fields f, u64 bits) {
     const double sign = (bits >> (f.mantissa_bits + f.exponent_bits) & 1) != 0 ? -1.0 : 1.0;
     const double unit = std::ldexp(1.0, -f.mantissa_bits);
     const double fraction = static_cast<double>(mantissa) * unit;
-    const double value = exponent == 0 ? std::ldexp(fraction, 1 - f.bias) : std::ldexp(1.0 + fraction, exponent - f.bias);
+    const double value =
+        exponent == 0 ? std::ldexp(fraction, 1 - f.bias) : std::ldexp(1.0 + fraction, exponent - f.bias);
     return sign * value;
 }
 
@@ -72,22 +73,32 @@ u32 element_bits_of(MatrixType type) {
 }
 
 const char* name_of(MatrixType type) {
-    constexpr const char* kNames[kMatrixTypes] = {"f64", "tf32", "f16", "bf16", "e4m3", "e5m2", "i8", "e2m3", "e3m2", "e2m1"};
+    constexpr const char* kNames[kMatrixTypes] = {"f64",  "tf32", "f16",  "bf16", "e4m3",
+                                                  "e5m2", "i8",   "e2m3", "e3m2", "e2m1"};
     return kNames[static_cast<u32>(type)];
 }
 
 double decode(MatrixType type, Fp8 fp8, u64 bits) {
     switch (type) {
-        case MatrixType::f64: return std::bit_cast<double>(bits);
-        case MatrixType::tf32: return double{std::bit_cast<float>(static_cast<u32>(bits))};
-        case MatrixType::f16: return ieee({5, 10, 15}, bits);
-        case MatrixType::bf16: return ieee({8, 7, 127}, bits);
+        case MatrixType::f64:
+            return std::bit_cast<double>(bits);
+        case MatrixType::tf32:
+            return double{std::bit_cast<float>(static_cast<u32>(bits))};
+        case MatrixType::f16:
+            return ieee({5, 10, 15}, bits);
+        case MatrixType::bf16:
+            return ieee({8, 7, 127}, bits);
         case MatrixType::e4m3:
-        case MatrixType::e5m2: return decode_fp8(type, fp8, bits);
-        case MatrixType::i8: return static_cast<double>(static_cast<std::int8_t>(bits));
-        case MatrixType::e2m3: return with_fields({2, 3, 1}, bits);
-        case MatrixType::e3m2: return with_fields({3, 2, 3}, bits);
-        case MatrixType::e2m1: return with_fields({2, 1, 1}, bits);
+        case MatrixType::e5m2:
+            return decode_fp8(type, fp8, bits);
+        case MatrixType::i8:
+            return static_cast<double>(static_cast<std::int8_t>(bits));
+        case MatrixType::e2m3:
+            return with_fields({2, 3, 1}, bits);
+        case MatrixType::e3m2:
+            return with_fields({3, 2, 3}, bits);
+        case MatrixType::e2m1:
+            return with_fields({2, 1, 1}, bits);
     }
     return std::numeric_limits<double>::quiet_NaN();
 }
@@ -100,7 +111,8 @@ u64 linear_sum(u64 base, u64 step, u64 count) {
 
 TileOperands tile_operands(const TileAt& at) {
     const MatrixShape shape = matrix_shape(at.target, at.type);
-    return {operands(at, 0, at.chain / shape.b_parts, shape.m), operands(at, 1, at.chain % shape.b_parts, shape.n)};
+    return {operands(at, 0, at.chain / shape.b_parts, shape.m),
+            operands(at, 1, at.chain % shape.b_parts, shape.n)};
 }
 
 std::vector<u64> tile_bits(const TileAt& at) {

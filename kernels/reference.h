@@ -1,4 +1,5 @@
-// What the kernels must find, computed on the host: a device's own answer is never the reference for that device.
+// What the kernels must find, computed on the host: a device's own answer is never the reference for that
+// device.
 #pragma once
 
 #include <vector>
@@ -10,15 +11,16 @@ namespace gpucheck::kernels {
 u32 element_bits_of(MatrixType type);
 const char* name_of(MatrixType type);
 
-/// The number that the bits stand for, subnormals, infinities and NaN included; f64 and tf32 are read as IEEE numbers.
-/// Tables: IEEE 754, OCP 8-bit floating point (E4M3, E5M2), OCP microscaling formats (E2M3, E3M2, E2M1), and the FNUZ
-/// types of LLVM's APFloat.
+/// The number that the bits stand for, subnormals, infinities and NaN included; f64 and tf32 are read as IEEE
+/// numbers. Tables: IEEE 754, OCP 8-bit floating point (E4M3, E5M2), OCP microscaling formats (E2M3, E3M2,
+/// E2M1), and the FNUZ types of LLVM's APFloat.
 double decode(MatrixType type, Fp8 fp8, u64 bits);
 
 /// Sum modulo 2^64 of base + i * step for i = 0..count-1.
 u64 linear_sum(u64 base, u64 step, u64 count);
 
-/// The two factors of one output tile, as the integers that a launch multiplies: A is m * (kSteps * k), B is n * (kSteps
+/// The two factors of one output tile, as the integers that a launch multiplies: A is m * (kSteps * k), B is
+/// n * (kSteps
 /// * k), both line by line.
 struct TileOperands {
     std::vector<i64> a, b;

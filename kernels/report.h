@@ -1,4 +1,5 @@
-// How a kernel tells what it found: counted in full, the first ones recorded with place, bits and compute unit.
+// How a kernel tells what it found: counted in full, the first ones recorded with place, bits and compute
+// unit.
 #pragma once
 
 #include "kernels/results.h"
@@ -14,7 +15,8 @@ GPU_FN void report(CheckResult* result, const Mismatch& found) {
     if (slot < kRecords) result->records[slot] = found;
 }
 
-/// Which units ran and which were wrong. A wave that moved meanwhile (it was saved and resumed elsewhere) blames none.
+/// Which units ran and which were wrong. A wave that moved meanwhile (it was saved and resumed elsewhere)
+/// blames none.
 GPU_FN void count_unit(CheckResult* result, u32 before, u32 after, u32 done, u32 wrong) {
     if (before != after) {
         if (done != 0) atomic_add(&result->moved, 1u);
@@ -38,13 +40,13 @@ GPU_FN u32 report_word(CheckResult* result, const MemoryPlace& place, u64 more, 
     for (u32 bit = 3; bit < kAddressBits; ++bit) {
         if ((offset >> bit & 1) != 0) atomic_add(&result->wrong_by_address_bit[bit], u64{1});
     }
-    report(result, Mismatch{offset, expected, got, expected ^ got, static_cast<u32>(place.experiment), place.kind,
-                            block_index(), 0, thread_index(), 0, place.unit, 0, 0, 0});
+    report(result, Mismatch{offset, expected, got, expected ^ got, static_cast<u32>(place.experiment),
+                            place.kind, block_index(), 0, thread_index(), 0, place.unit, 0, 0, 0});
     return 1;
 }
 
-/// Adds a block's values and hands them to one atomic: one for each thread would cost more than a fast reading takes.
-/// All threads of the block must come here.
+/// Adds a block's values and hands them to one atomic: one for each thread would cost more than a fast
+/// reading takes. All threads of the block must come here.
 GPU_FN void add_of_block(u64* total, u64 value) {
     GPU_SHARED(u64, shared, 1024);
     block_barrier();

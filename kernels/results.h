@@ -1,5 +1,5 @@
-// What the kernels are asked and what they report: plain structs that device and host read alike, so that a wrong
-// word's address, lane and compute unit reach the report as the device saw them.
+// What the kernels are asked and what they report: plain structs that device and host read alike, so that a
+// wrong word's address, lane and compute unit reach the report as the device saw them.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@ constexpr u32 kMatrixTypes = 10;
 
 enum class Experiment : u32 { memory_stream = 1, memory_pattern = 2, matrix = 3 };
 
-/// Ids of compute units (AMD, 12 bits) and multiprocessors (NVIDIA) are below this; a larger one is counted apart.
+/// Ids of compute units (AMD, 12 bits) and multiprocessors (NVIDIA) are below this; a larger one is counted
+/// apart.
 constexpr u32 kUnits = 4096;
 constexpr u32 kRecords = 64;
 constexpr u32 kAddressBits = 48;
@@ -22,8 +23,8 @@ constexpr u32 kAddressBits = 48;
 /// One wrong value. `index` is a byte offset in memory experiments; in matrix it is row * columns + column.
 struct Mismatch {
     u64 index, expected, got, difference;
-    u32 experiment, kind;           // kind: MatrixType or Pattern
-    u32 block, wave, lane, element; // element: the accumulator register in matrix
+    u32 experiment, kind;            // kind: MatrixType or Pattern
+    u32 block, wave, lane, element;  // element: the accumulator register in matrix
     u32 unit, round, chain, reserved;
 };
 static_assert(sizeof(Mismatch) == 72 && offsetof(Mismatch, unit) == 56);
@@ -33,18 +34,18 @@ struct UnitCount {
     u32 done, wrong;
 };
 
-/// Zeroed by the host before a launch. `checked` is counted by the threads that looked, so that a launch that did
-/// nothing cannot look like one that found nothing.
+/// Zeroed by the host before a launch. `checked` is counted by the threads that looked, so that a launch that
+/// did nothing cannot look like one that found nothing.
 struct CheckResult {
-    u64 checked;     // words or elements compared
-    u64 wrong;       // all mismatches, also those without a record
-    u64 checksum;    // of memory_read
-    u64 any_difference;   // OR of expected ^ got
-    u64 first_index;      // smallest index with a mismatch; the host sets it to all ones
+    u64 checked;                             // words or elements compared
+    u64 wrong;                               // all mismatches, also those without a record
+    u64 checksum;                            // of memory_read
+    u64 any_difference;                      // OR of expected ^ got
+    u64 first_index;                         // smallest index with a mismatch; the host sets it to all ones
     u64 wrong_by_address_bit[kAddressBits];  // mismatches whose byte offset has this bit set
-    u32 records_wanted;   // how often a record was attempted; min(this, kRecords) are stored
-    u32 moved;            // waves whose unit changed while they ran: their counts blame no unit
-    u32 outside_units;    // waves with a unit id of kUnits or more
+    u32 records_wanted;  // how often a record was attempted; min(this, kRecords) are stored
+    u32 moved;           // waves whose unit changed while they ran: their counts blame no unit
+    u32 outside_units;   // waves with a unit id of kUnits or more
     u32 reserved;
     Mismatch records[kRecords];
     UnitCount units[kUnits];
@@ -70,7 +71,7 @@ struct MatrixParameters {
     u64 seed;
     u32 rounds;      // new operands each round
     u32 iterations;  // each adds and takes away every product once; 0 runs each product only once
-    u64* output;     // null, or rounds * waves * chains tiles of m * n values (u32, or u64 for f64), row by row
+    u64* output;  // null, or rounds * waves * chains tiles of m * n values (u32, or u64 for f64), row by row
     MatrixInjection inject;
 };
 static_assert(sizeof(MatrixParameters) == 64);
