@@ -1,5 +1,5 @@
-// NVML's binary interface, declared by hand, so that a GPU's health can be read on a machine where neither CUDA
-// nor a driver's headers were ever installed.
+// NVML's binary interface, declared by hand, so that a GPU's health can be read on a machine where neither
+// CUDA nor a driver's headers were ever installed.
 //
 // Names follow nvml.h without its prefix; layouts hold for every driver since 450. tests/nvml/header_test.cpp
 // compares them with the real nvml.h where one is installed.
@@ -172,12 +172,17 @@ struct ConfComputeSettings {
 static_assert(sizeof(ConfComputeSettings) == 20);
 
 // Arguments.
-enum : unsigned { kCorrected = 0, kUncorrected = 1 };       // nvmlMemoryErrorType_t
-enum : unsigned { kVolatile = 0, kAggregate = 1 };          // nvmlEccCounterType_t
-enum : unsigned { kLocationDram = 2, kLocationSram = 7 };   // nvmlMemoryLocation_t
-enum : unsigned { kClockSm = 1, kClockMemory = 2 };         // nvmlClockType_t
+enum : unsigned { kCorrected = 0, kUncorrected = 1 };                           // nvmlMemoryErrorType_t
+enum : unsigned { kVolatile = 0, kAggregate = 1 };                              // nvmlEccCounterType_t
+enum : unsigned { kLocationDram = 2, kLocationSram = 7 };                       // nvmlMemoryLocation_t
+enum : unsigned { kClockSm = 1, kClockMemory = 2 };                             // nvmlClockType_t
 enum : unsigned { kShutdown = 0, kSlowdown = 1, kMemoryMax = 2, kGpuMax = 3 };  // nvmlTemperatureThresholds_t
-enum : unsigned { kLinkReplay = 0, kLinkRecovery = 1, kLinkCrc = 2, kLinkEcc = 4 };  // nvmlNvLinkErrorCounter_t
+enum : unsigned {
+    kLinkReplay = 0,
+    kLinkRecovery = 1,
+    kLinkCrc = 2,
+    kLinkEcc = 4
+};  // nvmlNvLinkErrorCounter_t
 
 // Field ids of nvmlDeviceGetFieldValues.
 enum Field : unsigned {
@@ -209,8 +214,8 @@ enum Field : unsigned {
     kLinkEffectiveBer = 220,
     kLinkSymbolBer = 222,
     kRecoveryAction = 230,
-    // nvml.h 12.9 numbers the throttle counters 251 to 253, nvml.h 12.8 and 13.0 use those for power smoothing
-    // and 13.0 puts the counters at 269 to 271, which 12.9 uses for power smoothing.
+    // nvml.h 12.9 numbers the throttle counters 251 to 253, nvml.h 12.8 and 13.0 use those for power
+    // smoothing and 13.0 puts the counters at 269 to 271, which 12.9 uses for power smoothing.
     kSwThermal129 = 251,
     kHwThermal129 = 252,
     kPowerBrake129 = 253,

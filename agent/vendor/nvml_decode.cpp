@@ -176,7 +176,8 @@ std::string decode_uuid(const unsigned char (&bytes)[16]) {
 
 std::optional<std::string> decode_address(const PciInfo& info) {
     if (info.domain == ~0U || info.bus > 0xff || info.device > 31) return std::nullopt;
-    return Bdf{info.domain, static_cast<std::uint8_t>(info.bus), static_cast<std::uint8_t>(info.device), 0}.str();
+    return Bdf{info.domain, static_cast<std::uint8_t>(info.bus), static_cast<std::uint8_t>(info.device), 0}
+        .str();
 }
 
 }  // namespace gpucheck::vendor::nvml

@@ -1,5 +1,5 @@
-// What NVML's answers mean, and which of them cannot be true: a library that fills a struct with rubbish must not
-// pass for a measurement.
+// What NVML's answers mean, and which of them cannot be true: a library that fills a struct with rubbish must
+// not pass for a measurement.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ std::optional<std::int64_t> signed_of(const FieldValue& value);
 /// 10^-exponent errors per bit.
 std::optional<double> decode_ber(std::uint64_t raw);
 
-/// The flag, wherever the driver wrote it; `words[0]` was struct_version(8, 1) and the rest all ones before the
-/// call.
+/// The flag, wherever the driver wrote it; `words[0]` was struct_version(8, 1) and the rest all ones before
+/// the call.
 std::optional<bool> decode_unrepairable(const UnrepairableMemory& memory);
 
 std::optional<std::string> decode_compute_mode(unsigned raw);

@@ -72,8 +72,8 @@ void tell_mig(Session& session, Device gpu) {
 
 /// With room for none: the answer is INSUFFICIENT_SIZE and how many there are, and the layout of the entries,
 /// which changed three times, does not matter.
-void tell_processes(Session& session, std::string_view path, const Call<Return(Device, unsigned*, void*)>& call,
-                    Device gpu) {
+void tell_processes(Session& session, std::string_view path,
+                    const Call<Return(Device, unsigned*, void*)>& call, Device gpu) {
     unsigned count = 0;
     Answer answer = session.ask(call, gpu, &count, static_cast<void*>(nullptr));
     if (answer.bad && answer.bad->why == name_of(kInsufficientSize)) answer.bad.reset();
@@ -83,7 +83,8 @@ void tell_processes(Session& session, std::string_view path, const Call<Return(D
 void tell_inforom(Session& session, Device gpu) {
     const Answer answer = session.ask(session.calls().validate_inforom, gpu);
     const bool corrupted = answer.bad && answer.bad->why == name_of(kCorruptedInforom);
-    session.tell("state.inforom_valid", corrupted ? Fact<bool>(false, answer.source) : answer.fact(std::optional(true)));
+    session.tell("state.inforom_valid",
+                 corrupted ? Fact<bool>(false, answer.source) : answer.fact(std::optional(true)));
 }
 
 }  // namespace
@@ -113,8 +114,7 @@ void read_identity(Session& session, Device gpu) {
 void read_state(Session& session, Device gpu) {
     const Calls& calls = session.calls();
     const auto got = session.fields(gpu, {{kRecoveryAction}});
-    session.tell("state.recovery_action",
-                 convert_fact<std::string>(got[0].count(), decode_recovery_action));
+    session.tell("state.recovery_action", convert_fact<std::string>(got[0].count(), decode_recovery_action));
     unsigned raw = ~0U;
     Answer answer = session.ask(calls.persistence, gpu, &raw);
     session.tell("state.persistence_mode", answer.fact(decode_flag(raw)));

@@ -1,4 +1,5 @@
-// A GPU's links: NVLink and its errors, its place in the NVSwitch fabric, the host link, the CPU of a superchip.
+// A GPU's links: NVLink and its errors, its place in the NVSwitch fabric, the host link, the CPU of a
+// superchip.
 #include "agent/vendor/nvml_session.h"
 
 namespace gpucheck::vendor::nvml {
@@ -99,7 +100,8 @@ Fabric ask_fabric(Session& session, Device gpu) {
     const Calls& calls = session.calls();
     Fabric fabric;
     for (const unsigned layout : {3U, 2U}) {
-        const unsigned version = struct_version(layout == 3 ? sizeof fabric.info : kFabricInfoV2Bytes, layout);
+        const unsigned version =
+            struct_version(layout == 3 ? sizeof fabric.info : kFabricInfoV2Bytes, layout);
         fabric.info = FabricInfoV{};
         fabric.info.version = version;
         fabric.info.state = fabric.info.health_summary = 0xff;
@@ -145,17 +147,21 @@ void read_fabric(Session& session, Device gpu) {
     const Fabric fabric = ask_fabric(session, gpu);
     const Answer& answer = fabric.answer;
     const bool good = plausible(fabric);
-    const auto text = [&](std::optional<std::string> value) { return answer.fact(good ? value : std::nullopt); };
+    const auto text = [&](std::optional<std::string> value) {
+        return answer.fact(good ? value : std::nullopt);
+    };
     session.say("fabric.state", text(decode_fabric_state(fabric.info.state)));
     session.say("fabric.status", text(name_of(fabric.info.status)));
     session.say("fabric.cluster_uuid", text(decode_uuid(fabric.info.cluster_uuid)));
     session.say("fabric.clique_id", answer.fact(good ? std::optional(fabric.info.clique_id) : std::nullopt));
     const Missing none{answer.source, answer.bad ? answer.bad->why : "not in this version"};
     session.say("fabric.health_mask",
-                fabric.has_mask ? answer.fact(good ? std::optional<std::uint64_t>(fabric.info.health_mask) : std::nullopt)
-                                : Fact<std::uint64_t>(none));
-    session.tell("fabric.health_summary", fabric.has_summary ? text(decode_health_summary(fabric.info.health_summary))
-                                                             : Fact<std::string>(none));
+                fabric.has_mask
+                    ? answer.fact(good ? std::optional<std::uint64_t>(fabric.info.health_mask) : std::nullopt)
+                    : Fact<std::uint64_t>(none));
+    session.tell("fabric.health_summary", fabric.has_summary
+                                              ? text(decode_health_summary(fabric.info.health_summary))
+                                              : Fact<std::string>(none));
 }
 
 void read_pcie(Session& session, Device gpu) {

@@ -103,7 +103,8 @@ void read_ecc(Session& session, Device gpu) {
     tell_total(session, "ecc.volatile_uncorrectable", gpu, kUncorrected, kVolatile);
     tell_total(session, "ecc.aggregate_correctable", gpu, kCorrected, kAggregate);
     tell_total(session, "ecc.aggregate_uncorrectable", gpu, kUncorrected, kAggregate);
-    session.tell("ecc.dram_volatile_correctable", count_at(session, gpu, kCorrected, kVolatile, kLocationDram));
+    session.tell("ecc.dram_volatile_correctable",
+                 count_at(session, gpu, kCorrected, kVolatile, kLocationDram));
     session.tell("ecc.dram_volatile_uncorrectable",
                  count_at(session, gpu, kUncorrected, kVolatile, kLocationDram));
     tell_sram(session, gpu);

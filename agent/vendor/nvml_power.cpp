@@ -50,8 +50,9 @@ void tell_temperature(Session& session, Device gpu) {
     const unsigned margin_version = struct_version(sizeof(MarginTemperature), 1);
     MarginTemperature margin{margin_version, INT32_MIN};
     answer = session.ask(calls.margin, gpu, &margin);
-    session.tell("power.margin_c",
-                 answer.fact(margin.version == margin_version ? decode_celsius(margin.margin) : std::nullopt));
+    session.tell(
+        "power.margin_c",
+        answer.fact(margin.version == margin_version ? decode_celsius(margin.margin) : std::nullopt));
 
     const auto memory = session.fields(gpu, {{kMemoryTemperature}})[0];
     const std::optional<std::int64_t> raw = memory.answer.good() ? signed_of(memory.value) : std::nullopt;
@@ -97,8 +98,8 @@ void tell_throttle_times(Session& session, Device gpu) {
     session.tell("clocks.power_brake_ns", one_of(got[6], got[9]));
 }
 
-void tell_reasons(Session& session, std::string_view path, const Call<Return(Device, unsigned long long*)>& call,
-                  Device gpu) {
+void tell_reasons(Session& session, std::string_view path,
+                  const Call<Return(Device, unsigned long long*)>& call, Device gpu) {
     unsigned long long bits = ~0ULL;
     const Answer answer = session.ask(call, gpu, &bits);
     session.tell(path, answer.fact(decode_count(bits)));

@@ -43,7 +43,8 @@ std::vector<Session::Got> Session::fields(Device gpu, const std::vector<Wanted>&
         values[i].scope_id = wanted[i].scope;
         values[i].result = kNotSupported;  // a field that the library passes over is not zero
     }
-    const Answer all = ask_for(calls_.field_values, ids_of(wanted), gpu, static_cast<int>(values.size()), values.data());
+    const Answer all =
+        ask_for(calls_.field_values, ids_of(wanted), gpu, static_cast<int>(values.size()), values.data());
     std::vector<Got> got;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         Answer one{std::string(calls_.field_values.name) + " FI " + std::to_string(wanted[i].id), all.bad};

@@ -1,5 +1,5 @@
-// One conversation with NVML inside a child: announces each call before it is made and tells each fact at once,
-// so that what was said before a hang is kept.
+// One conversation with NVML inside a child: announces each call before it is made and tells each fact at
+// once, so that what was said before a hang is kept.
 #pragma once
 
 #include <optional>
@@ -47,6 +47,7 @@ class Session {
         } else if (call.function == nullptr) {
             answer.bad = Missing{answer.source, "symbol absent"};
         } else {
+            send();  // what is known must be out before a call that may not return
             reporter_->step(answer.source);
             judge(call.function(arguments...), answer);
         }
@@ -57,7 +58,7 @@ class Session {
         return ask_for(call, {}, arguments...);
     }
 
-    /// Tells facts; what one call yields goes out in one line.
+    /// Tells a fact. What one call yields goes out in one line, at the latest before the next call.
     template <class T>
     void say(std::string_view path, const Fact<T>& fact) {
         model_json::add(line_, path, to_json(fact));

@@ -1,4 +1,5 @@
-// What NVML says of the machine: whether driver and library fit, how many GPUs it lists, and which it leaves out.
+// What NVML says of the machine: whether driver and library fit, how many GPUs it lists, and which it leaves
+// out.
 #include "agent/vendor/nvml_session.h"
 
 namespace gpucheck::vendor::nvml {
@@ -31,7 +32,8 @@ void read_excluded(Session& session) {
         info.pci.domain = ~0U;
         const Answer one = session.ask(calls.excluded_info, i, &info);
         const Fact<std::string> address = one.fact(decode_address(info.pci));
-        if (!address.known()) return session.tell("excluded", Fact<std::vector<std::string>>(address.missing()));
+        if (!address.known())
+            return session.tell("excluded", Fact<std::vector<std::string>>(address.missing()));
         addresses.push_back(*address);
     }
     session.tell("excluded", Fact<std::vector<std::string>>(std::move(addresses), known.source()));
@@ -54,7 +56,8 @@ void read_confidential(Session& session) {
     }
     session.tell("confidential_compute", on);
     if (on.is(false)) {
-        return session.tell("confidential_compute_ready", Fact<bool>(Missing{on.source(), "confidential computing is off"}));
+        return session.tell("confidential_compute_ready",
+                            Fact<bool>(Missing{on.source(), "confidential computing is off"}));
     }
     unsigned ready = ~0U;
     answer = session.ask(calls.cc_ready, &ready);
@@ -74,7 +77,8 @@ void read_listed(Session& session, const Fact<unsigned>& count) {
         info.domain = ~0U;
         const Answer pci = handle.good() ? session.ask_for(calls.pci_info, where, gpu, &info) : handle;
         const Fact<std::string> address = pci.fact(decode_address(info));
-        if (!address.known()) return session.tell("listed", Fact<std::vector<std::string>>(address.missing()));
+        if (!address.known())
+            return session.tell("listed", Fact<std::vector<std::string>>(address.missing()));
         addresses.push_back(*address);
     }
     session.tell("listed", Fact<std::vector<std::string>>(std::move(addresses), calls.handle_by_index.name));
@@ -87,7 +91,8 @@ void read_system(Session& session) {
     unsigned count = ~0U;
     const Answer answer = session.ask(session.calls().device_count, &count);
     Fact<unsigned> known = answer.fact(decode_unsigned(count, kMaxGpus));
-    if (answer.good() && !known.known()) known = Missing{answer.source, "malformed: " + std::to_string(count)};
+    if (answer.good() && !known.known())
+        known = Missing{answer.source, "malformed: " + std::to_string(count)};
     session.tell("gpu_count", known);
     read_excluded(session);
     read_confidential(session);
