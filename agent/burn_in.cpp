@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "agent/burn_in_lines.h"
+#include "agent/burn_in_sampler.h"
 #include "agent/child/child.h"
 #include "kernels/experiments/run.h"
 
@@ -57,15 +59,45 @@ void tell_missing(const Missing& missing, child::Reporter& reporter) {
     reporter.line(text_of(line));
 }
 
+/// Two threads tell lines: the experiments and the sampler.
+class SharedReporter final : public child::Reporter {
+  public:
+    explicit SharedReporter(child::Reporter& reporter) : reporter_(reporter) {}
+    void step(std::string_view call) override { reporter_.step(call); }
+    void line(std::string_view json) override {
+        const std::lock_guard lock(mutex_);
+        reporter_.line(json);
+    }
+
+  private:
+    child::Reporter& reporter_;
+    std::mutex mutex_;
+};
+
+SamplerTarget watched(const BurnInOptions& options, const Device& device) {
+    SamplerTarget target;
+    target.bdf = device.bdf;
+    target.vendor = device.vendor;
+    target.libraries = options.libraries;
+    target.files = !options.settings.simulated;
+    return target;
+}
+
 // In the child of one GPU.
 void test_gpu(const BurnInOptions& options, const Device& device, Clock::time_point deadline,
-              child::Reporter& reporter) {
+              child::Reporter& unshared) {
+    SharedReporter reporter(unshared);
     gpu::neutralise_environment();
     if (device.pci.numa_node.known()) gpu::prefer_numa_node(*device.pci.numa_node);
     auto driver = gpu::open_driver(device.vendor, options.libraries, reporter);
     if (const auto* missing = std::get_if<Missing>(&driver)) return tell_missing(*missing, reporter);
     auto opened = std::get<0>(driver)->open(device.bdf);
     if (const auto* missing = std::get_if<Missing>(&opened)) return tell_missing(*missing, reporter);
+    const Sampler sampler(watched(options, device), [&reporter](const LoadSamples& load) {
+        BurnInLine line;
+        line.load = load;
+        reporter.line(text_of(line));
+    });
     const experiments::Plan plan = plan_for(options, device.vendor, deadline, reporter);
     BurnInLine about;
     run_all_of(*std::get<0>(opened), plan, about.about.emplace(), [&](const ExperimentResult& result) {

@@ -1,5 +1,5 @@
 # libcuda.so.1 and libamdhip64.so.7 of fake GPUs, in a folder of their own for --driver-dir.
-set(gpucheck_fake_driver ${CMAKE_BINARY_DIR}/fake-driver)
+set(gpucheck_fake_driver ${fake_driver} CACHE INTERNAL "folder of the fake driver libraries")
 
 function(gpucheck_fake_compute name soname major)
   add_library(${name} SHARED ${ARGN} device_memory.cpp device_kernels.cpp ${PROJECT_SOURCE_DIR}/checks/model/bdf.cpp)

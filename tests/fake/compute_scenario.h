@@ -42,7 +42,7 @@ class ComputeScenario {
         return *this;
     }
     /// Before the library is opened in this process or a child.
-    void write() const { std::ofstream(path_) << nlohmann::json{{"compute", compute_}}; }
+    void write() const { std::ofstream(path_) << nlohmann::json{{"gpus", nlohmann::json::array()}, {"compute", compute_}}; }
 
   private:
     std::string path_;
