@@ -22,14 +22,22 @@ struct Slot {
 constexpr unsigned kHeader = 4;  // struct metrics_table_header: u16 size, u8 format, u8 content
 
 constexpr std::array kLayout3{
-    Slot{Metric::edge, 4, 2},          Slot{Metric::hotspot, 6, 2},
-    Slot{Metric::memory, 8, 2},        Slot{Metric::vr_soc, 12, 2},
-    Slot{Metric::gfx_activity, 16, 2}, Slot{Metric::memory_activity, 18, 2},
-    Slot{Metric::power, 22, 2},        Slot{Metric::energy, 24, 8},
-    Slot{Metric::gfxclk, 54, 2},       Slot{Metric::socclk, 56, 2},
-    Slot{Metric::uclk, 58, 2},         Slot{Metric::throttle_status, 68, 4},
-    Slot{Metric::pcie_width, 74, 2},   Slot{Metric::pcie_speed, 76, 2},
-    Slot{Metric::firmware_stamp, 96, 8}, Slot{Metric::independent_throttle, 112, 8},
+    Slot{Metric::edge, 4, 2},
+    Slot{Metric::hotspot, 6, 2},
+    Slot{Metric::memory, 8, 2},
+    Slot{Metric::vr_soc, 12, 2},
+    Slot{Metric::gfx_activity, 16, 2},
+    Slot{Metric::memory_activity, 18, 2},
+    Slot{Metric::power, 22, 2},
+    Slot{Metric::energy, 24, 8},
+    Slot{Metric::gfxclk, 54, 2},
+    Slot{Metric::socclk, 56, 2},
+    Slot{Metric::uclk, 58, 2},
+    Slot{Metric::throttle_status, 68, 4},
+    Slot{Metric::pcie_width, 74, 2},
+    Slot{Metric::pcie_speed, 76, 2},
+    Slot{Metric::firmware_stamp, 96, 8},
+    Slot{Metric::independent_throttle, 112, 8},
 };
 
 // From 1.4 on the first sixteen bytes are the same.
@@ -39,75 +47,75 @@ constexpr std::array kSensors{
 };
 
 constexpr std::array kLayout4{
-    Slot{Metric::energy, 24, 8},        Slot{Metric::throttle_status, 40, 4},
-    Slot{Metric::clock_lock, 44, 4},    Slot{Metric::pcie_width, 48, 2},
-    Slot{Metric::pcie_speed, 50, 2},    Slot{Metric::xgmi_width, 52, 2},
-    Slot{Metric::xgmi_speed, 54, 2},    Slot{Metric::l0_recovery, 80, 8},
-    Slot{Metric::replays, 88, 8},       Slot{Metric::rollovers, 96, 8},
-    Slot{Metric::xgmi_read, 104, 8, 8}, Slot{Metric::xgmi_write, 168, 8, 8},
+    Slot{Metric::energy, 24, 8},          Slot{Metric::throttle_status, 40, 4},
+    Slot{Metric::clock_lock, 44, 4},      Slot{Metric::pcie_width, 48, 2},
+    Slot{Metric::pcie_speed, 50, 2},      Slot{Metric::xgmi_width, 52, 2},
+    Slot{Metric::xgmi_speed, 54, 2},      Slot{Metric::l0_recovery, 80, 8},
+    Slot{Metric::replays, 88, 8},         Slot{Metric::rollovers, 96, 8},
+    Slot{Metric::xgmi_read, 104, 8, 8},   Slot{Metric::xgmi_write, 168, 8, 8},
     Slot{Metric::firmware_stamp, 232, 8}, Slot{Metric::gfxclk, 240, 2, 8},
-    Slot{Metric::socclk, 256, 2, 4},    Slot{Metric::uclk, 280, 2},
+    Slot{Metric::socclk, 256, 2, 4},      Slot{Metric::uclk, 280, 2},
 };
 
 constexpr std::array kLayout5{
-    Slot{Metric::energy, 88, 8},        Slot{Metric::throttle_status, 104, 4},
-    Slot{Metric::clock_lock, 108, 4},   Slot{Metric::pcie_width, 112, 2},
-    Slot{Metric::pcie_speed, 114, 2},   Slot{Metric::xgmi_width, 116, 2},
-    Slot{Metric::xgmi_speed, 118, 2},   Slot{Metric::l0_recovery, 144, 8},
-    Slot{Metric::replays, 152, 8},      Slot{Metric::rollovers, 160, 8},
-    Slot{Metric::naks_sent, 168, 4},    Slot{Metric::naks_received, 172, 4},
-    Slot{Metric::xgmi_read, 176, 8, 8}, Slot{Metric::xgmi_write, 240, 8, 8},
+    Slot{Metric::energy, 88, 8},          Slot{Metric::throttle_status, 104, 4},
+    Slot{Metric::clock_lock, 108, 4},     Slot{Metric::pcie_width, 112, 2},
+    Slot{Metric::pcie_speed, 114, 2},     Slot{Metric::xgmi_width, 116, 2},
+    Slot{Metric::xgmi_speed, 118, 2},     Slot{Metric::l0_recovery, 144, 8},
+    Slot{Metric::replays, 152, 8},        Slot{Metric::rollovers, 160, 8},
+    Slot{Metric::naks_sent, 168, 4},      Slot{Metric::naks_received, 172, 4},
+    Slot{Metric::xgmi_read, 176, 8, 8},   Slot{Metric::xgmi_write, 240, 8, 8},
     Slot{Metric::firmware_stamp, 304, 8}, Slot{Metric::gfxclk, 312, 2, 8},
-    Slot{Metric::socclk, 328, 2, 4},    Slot{Metric::uclk, 352, 2},
+    Slot{Metric::socclk, 328, 2, 4},      Slot{Metric::uclk, 352, 2},
 };
 
 // The 1.6 that the kernel had for a while and took back ("Remove gpu_metrics_v1_6 temporarily"); some DKMS
 // drivers have it. The same revision as the later one, other offsets, other size.
 constexpr std::array kLayout6Early{
-    Slot{Metric::energy, 88, 8},         Slot{Metric::accumulation, 104, 4},
-    Slot{Metric::prochot, 108, 4},       Slot{Metric::ppt, 112, 4},
+    Slot{Metric::energy, 88, 8},          Slot{Metric::accumulation, 104, 4},
+    Slot{Metric::prochot, 108, 4},        Slot{Metric::ppt, 112, 4},
     Slot{Metric::socket_thermal, 116, 4}, Slot{Metric::vr_thermal, 120, 4},
-    Slot{Metric::hbm_thermal, 124, 4},   Slot{Metric::throttle_status, 128, 4},
-    Slot{Metric::clock_lock, 132, 4},    Slot{Metric::pcie_width, 136, 2},
-    Slot{Metric::pcie_speed, 138, 2},    Slot{Metric::xgmi_width, 140, 2},
-    Slot{Metric::xgmi_speed, 142, 2},    Slot{Metric::l0_recovery, 168, 8},
-    Slot{Metric::replays, 176, 8},       Slot{Metric::rollovers, 184, 8},
-    Slot{Metric::naks_sent, 192, 4},     Slot{Metric::naks_received, 196, 4},
-    Slot{Metric::xgmi_read, 200, 8, 8},  Slot{Metric::xgmi_write, 264, 8, 8},
+    Slot{Metric::hbm_thermal, 124, 4},    Slot{Metric::throttle_status, 128, 4},
+    Slot{Metric::clock_lock, 132, 4},     Slot{Metric::pcie_width, 136, 2},
+    Slot{Metric::pcie_speed, 138, 2},     Slot{Metric::xgmi_width, 140, 2},
+    Slot{Metric::xgmi_speed, 142, 2},     Slot{Metric::l0_recovery, 168, 8},
+    Slot{Metric::replays, 176, 8},        Slot{Metric::rollovers, 184, 8},
+    Slot{Metric::naks_sent, 192, 4},      Slot{Metric::naks_received, 196, 4},
+    Slot{Metric::xgmi_read, 200, 8, 8},   Slot{Metric::xgmi_write, 264, 8, 8},
     Slot{Metric::firmware_stamp, 328, 8}, Slot{Metric::gfxclk, 336, 2, 8},
-    Slot{Metric::socclk, 352, 2, 4},     Slot{Metric::uclk, 376, 2},
+    Slot{Metric::socclk, 352, 2, 4},      Slot{Metric::uclk, 376, 2},
 };
 
 constexpr std::array kLayout6{
-    Slot{Metric::energy, 16, 8},        Slot{Metric::accumulation, 32, 4},
-    Slot{Metric::prochot, 36, 4},       Slot{Metric::ppt, 40, 4},
+    Slot{Metric::energy, 16, 8},         Slot{Metric::accumulation, 32, 4},
+    Slot{Metric::prochot, 36, 4},        Slot{Metric::ppt, 40, 4},
     Slot{Metric::socket_thermal, 44, 4}, Slot{Metric::vr_thermal, 48, 4},
-    Slot{Metric::hbm_thermal, 52, 4},   Slot{Metric::clock_lock, 56, 4},
-    Slot{Metric::pcie_width, 60, 2},    Slot{Metric::pcie_speed, 62, 2},
-    Slot{Metric::xgmi_width, 64, 2},    Slot{Metric::xgmi_speed, 66, 2},
-    Slot{Metric::l0_recovery, 96, 8},   Slot{Metric::replays, 104, 8},
-    Slot{Metric::rollovers, 112, 8},    Slot{Metric::naks_sent, 120, 4},
+    Slot{Metric::hbm_thermal, 52, 4},    Slot{Metric::clock_lock, 56, 4},
+    Slot{Metric::pcie_width, 60, 2},     Slot{Metric::pcie_speed, 62, 2},
+    Slot{Metric::xgmi_width, 64, 2},     Slot{Metric::xgmi_speed, 66, 2},
+    Slot{Metric::l0_recovery, 96, 8},    Slot{Metric::replays, 104, 8},
+    Slot{Metric::rollovers, 112, 8},     Slot{Metric::naks_sent, 120, 4},
     Slot{Metric::naks_received, 124, 4}, Slot{Metric::xgmi_read, 128, 8, 8},
     Slot{Metric::xgmi_write, 192, 8, 8}, Slot{Metric::firmware_stamp, 256, 8},
-    Slot{Metric::gfxclk, 264, 2, 8},    Slot{Metric::socclk, 280, 2, 4},
-    Slot{Metric::uclk, 304, 2},         Slot{Metric::partitions, 306, 2},
+    Slot{Metric::gfxclk, 264, 2, 8},     Slot{Metric::socclk, 280, 2, 4},
+    Slot{Metric::uclk, 304, 2},          Slot{Metric::partitions, 306, 2},
     Slot{Metric::other_end, 1656, 4},
 };
 
 // 1.7 and 1.8 differ behind num_partition alone: in what each partition's record holds.
 constexpr std::array kLayout7{
-    Slot{Metric::energy, 24, 8},        Slot{Metric::accumulation, 40, 4},
-    Slot{Metric::prochot, 44, 4},       Slot{Metric::ppt, 48, 4},
-    Slot{Metric::socket_thermal, 52, 4}, Slot{Metric::vr_thermal, 56, 4},
-    Slot{Metric::hbm_thermal, 60, 4},   Slot{Metric::clock_lock, 64, 4},
-    Slot{Metric::pcie_width, 68, 2},    Slot{Metric::pcie_speed, 70, 2},
-    Slot{Metric::xgmi_width, 72, 2},    Slot{Metric::xgmi_speed, 74, 2},
-    Slot{Metric::l0_recovery, 104, 8},  Slot{Metric::replays, 112, 8},
-    Slot{Metric::rollovers, 120, 8},    Slot{Metric::naks_sent, 128, 4},
-    Slot{Metric::naks_received, 132, 4}, Slot{Metric::xgmi_read, 136, 8, 8},
-    Slot{Metric::xgmi_write, 200, 8, 8}, Slot{Metric::xgmi_status, 264, 2, 8},
+    Slot{Metric::energy, 24, 8},          Slot{Metric::accumulation, 40, 4},
+    Slot{Metric::prochot, 44, 4},         Slot{Metric::ppt, 48, 4},
+    Slot{Metric::socket_thermal, 52, 4},  Slot{Metric::vr_thermal, 56, 4},
+    Slot{Metric::hbm_thermal, 60, 4},     Slot{Metric::clock_lock, 64, 4},
+    Slot{Metric::pcie_width, 68, 2},      Slot{Metric::pcie_speed, 70, 2},
+    Slot{Metric::xgmi_width, 72, 2},      Slot{Metric::xgmi_speed, 74, 2},
+    Slot{Metric::l0_recovery, 104, 8},    Slot{Metric::replays, 112, 8},
+    Slot{Metric::rollovers, 120, 8},      Slot{Metric::naks_sent, 128, 4},
+    Slot{Metric::naks_received, 132, 4},  Slot{Metric::xgmi_read, 136, 8, 8},
+    Slot{Metric::xgmi_write, 200, 8, 8},  Slot{Metric::xgmi_status, 264, 2, 8},
     Slot{Metric::firmware_stamp, 288, 8}, Slot{Metric::gfxclk, 296, 2, 8},
-    Slot{Metric::socclk, 312, 2, 4},    Slot{Metric::uclk, 336, 2},
+    Slot{Metric::socclk, 312, 2, 4},      Slot{Metric::uclk, 336, 2},
     Slot{Metric::partitions, 338, 2},
 };
 constexpr std::array kBehind7{Slot{Metric::other_end, 2200, 4}};
@@ -149,7 +157,9 @@ AmdMetrics parse_gpu_metrics(std::string_view bytes, const std::string& source) 
     if (bytes.empty()) return all_missing(source, "empty");
     if (bytes.size() < kHeader)
         return all_missing(source, "truncated: " + std::to_string(bytes.size()) + " bytes");
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(bytes[i])); };
+    const auto byte = [&](std::size_t i) {
+        return static_cast<unsigned>(static_cast<unsigned char>(bytes[i]));
+    };
     const unsigned size = byte(0) | byte(1) << 8, format = byte(2), content = byte(3);
     const std::string layout = std::to_string(format) + "." + std::to_string(content);
     const Layout* known = nullptr;
@@ -160,8 +170,8 @@ AmdMetrics parse_gpu_metrics(std::string_view bytes, const std::string& source) 
     if (known == nullptr && !attributes)
         return all_missing(source, "unknown layout " + layout + ", " + std::to_string(size) + " bytes");
     if (bytes.size() < size) {
-        return all_missing(source, "truncated: " + std::to_string(bytes.size()) + " of " +
-                                       std::to_string(size) + " bytes");
+        return all_missing(
+            source, "truncated: " + std::to_string(bytes.size()) + " of " + std::to_string(size) + " bytes");
     }
     AmdMetrics metrics = all_missing(source, "not in layout " + layout);
     metrics.layout = Fact<std::string>(layout, source);

@@ -21,17 +21,17 @@ struct Known {
     Metric metric;
 };
 constexpr std::array kKnown{
-    Known{0, Metric::hotspot},       Known{1, Metric::memory},          Known{2, Metric::vr_soc},
-    Known{3, Metric::power},         Known{4, Metric::gfx_activity},    Known{5, Metric::memory_activity},
-    Known{7, Metric::energy},        Known{9, Metric::accumulation},    Known{10, Metric::prochot},
-    Known{11, Metric::ppt},          Known{12, Metric::socket_thermal}, Known{13, Metric::vr_thermal},
-    Known{14, Metric::hbm_thermal},  Known{15, Metric::clock_lock},     Known{16, Metric::pcie_width},
-    Known{17, Metric::pcie_speed},   Known{18, Metric::xgmi_width},     Known{19, Metric::xgmi_speed},
-    Known{24, Metric::l0_recovery},  Known{25, Metric::replays},        Known{26, Metric::rollovers},
-    Known{27, Metric::naks_sent},    Known{28, Metric::naks_received},  Known{29, Metric::xgmi_read},
-    Known{30, Metric::xgmi_write},   Known{31, Metric::xgmi_status},    Known{32, Metric::firmware_stamp},
-    Known{33, Metric::gfxclk},       Known{34, Metric::socclk},         Known{37, Metric::uclk},
-    Known{38, Metric::partitions},   Known{39, Metric::other_end},
+    Known{0, Metric::hotspot},      Known{1, Metric::memory},          Known{2, Metric::vr_soc},
+    Known{3, Metric::power},        Known{4, Metric::gfx_activity},    Known{5, Metric::memory_activity},
+    Known{7, Metric::energy},       Known{9, Metric::accumulation},    Known{10, Metric::prochot},
+    Known{11, Metric::ppt},         Known{12, Metric::socket_thermal}, Known{13, Metric::vr_thermal},
+    Known{14, Metric::hbm_thermal}, Known{15, Metric::clock_lock},     Known{16, Metric::pcie_width},
+    Known{17, Metric::pcie_speed},  Known{18, Metric::xgmi_width},     Known{19, Metric::xgmi_speed},
+    Known{24, Metric::l0_recovery}, Known{25, Metric::replays},        Known{26, Metric::rollovers},
+    Known{27, Metric::naks_sent},   Known{28, Metric::naks_received},  Known{29, Metric::xgmi_read},
+    Known{30, Metric::xgmi_write},  Known{31, Metric::xgmi_status},    Known{32, Metric::firmware_stamp},
+    Known{33, Metric::gfxclk},      Known{34, Metric::socclk},         Known{37, Metric::uclk},
+    Known{38, Metric::partitions},  Known{39, Metric::other_end},
 };
 
 std::optional<Metric> metric_of(std::uint64_t id) {

@@ -21,15 +21,15 @@ struct Field {
 };
 
 constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
-constexpr std::uint64_t kMostDegrees = 250;     // no silicon lives above
-constexpr std::uint64_t kMostWatts = 20000;     // a rack's
+constexpr std::uint64_t kMostDegrees = 250;  // no silicon lives above
+constexpr std::uint64_t kMostWatts = 20000;  // a rack's
 constexpr std::uint64_t kMostMegahertz = 60000;
 constexpr std::uint64_t kMostLanes = 64, kMostSpeed = 10000, kMostPartitions = 64;
 constexpr std::int64_t kLeastDegrees = -100;
 constexpr std::uint64_t kLinkNotThere = 2;  // AMDGPU_XGMI_LINK_NA of kgd_pp_interface.h
 
-#define GPUCHECK_METRIC(metric, name, member, most) \
-    Field {                                         \
+#define GPUCHECK_METRIC(metric, name, member, most)                                  \
+    Field {                                                                          \
         Metric::metric, name, [](AmdMetrics& m) -> Place { return &m.member; }, most \
     }
 const std::array<Field, kMetrics> kFields{
