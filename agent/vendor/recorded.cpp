@@ -57,8 +57,9 @@ class Reader {
         if (const auto found = json.find("gpus"); found != json.end()) {
             if (!gpus(*found, "nvml.gpus", true, answers.nvidia)) return false;
         }
+        answers.troubles.emplace();
         const auto troubles = json.find("troubles");
-        return troubles == json.end() || value(*troubles, "nvml.troubles", answers.troubles);
+        return troubles == json.end() || value(*troubles, "nvml.troubles", *answers.troubles);
     }
 
     bool document(const Json& json, RecordedAnswers& answers) {
@@ -139,7 +140,11 @@ void apply(const RecordedAnswers& answers, Snapshot& snapshot) {
             put_readings(answers.amd, gpu, &Reading::amd, false);
         }
     }
-    snapshot.host.vendor_troubles = Fact<std::vector<VendorTrouble>>(answers.troubles, kSource);
+    if (answers.troubles) {
+        snapshot.host.vendor_troubles = Fact<std::vector<VendorTrouble>>(*answers.troubles, kSource);
+    } else {
+        snapshot.host.vendor_troubles = Missing{kSource, "not captured"};
+    }
 }
 
 namespace {

@@ -21,8 +21,8 @@ struct RecordedAnswers {
     };
     std::optional<NvmlSystem> nvml;
     std::map<Bdf, Readings<NvidiaTelemetry>> nvidia;
-    std::map<Bdf, Readings<AmdTelemetry>> amd;  ///< `last` alone: the first reading is in sysroot/
-    std::vector<VendorTrouble> troubles;
+    std::map<Bdf, Readings<AmdTelemetry>> amd;           ///< `last` alone: the first reading is in sysroot/
+    std::optional<std::vector<VendorTrouble>> troubles;  ///< nullopt: no vendor library was asked
 };
 
 /// Reads FOLDER/vendor.json: nullopt when there is none, a sentence when it is not usable.
