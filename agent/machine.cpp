@@ -1,6 +1,9 @@
 // From options to a snapshot; see machine.h.
 #include "agent/machine.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include "agent/collect.h"
 
 namespace gpucheck {
@@ -8,6 +11,10 @@ namespace gpucheck {
 std::variant<Target, std::string> open_target(const cli::MachineOptions& options) {
     auto boards = BoardTable::load(options.specs_folder);
     if (auto* error = std::get_if<std::string>(&boards)) return std::move(*error);
+    if (std::error_code error;
+        !options.driver_dir.empty() && !std::filesystem::is_directory(options.driver_dir, error)) {
+        return options.driver_dir + ": no folder to load vendor libraries from";
+    }
     auto promise = promised(options, std::get<BoardTable>(boards));
     if (auto* error = std::get_if<std::string>(&promise)) return std::move(*error);
     if (options.machine.empty()) {

@@ -14,8 +14,6 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr milliseconds kApart{1000};  // counters that are averaged over a second tell nothing below it
-
 std::string_view driver_of(Vendor vendor) {
     return vendor == Vendor::nvidia ? "nvidia" : "amdgpu";
 }
@@ -50,19 +48,28 @@ void read_nvml(const ReadingPlan& plan, milliseconds deadline, Snapshot& snapsho
     vendor::read_nvml(options, snapshot, again);
 }
 
-// Both readings meet the same sick GPU: that is one trouble.
-void fold_troubles(Snapshot& snapshot) {
-    Fact<std::vector<VendorTrouble>>& troubles = snapshot.host.vendor_troubles;
-    if (!troubles.known()) return;
-    std::vector<VendorTrouble> folded;
-    for (const VendorTrouble& each : *troubles) {
-        const bool known = std::any_of(folded.begin(), folded.end(), [&](const VendorTrouble& earlier) {
-            return earlier.library == each.library && earlier.call == each.call &&
-                   earlier.device == each.device && earlier.outcome == each.outcome;
-        });
-        if (!known) folded.push_back(each);
+// A GPU on which a call did not come back is not asked again: another process would hang on it.
+bool has_trouble(const Snapshot& snapshot, const Device& gpu) {
+    const auto& troubles = snapshot.host.vendor_troubles;
+    return troubles.known() &&
+           std::any_of(troubles->begin(), troubles->end(),
+                       [&](const VendorTrouble& trouble) { return trouble.device == gpu.bdf.str(); });
+}
+
+void read_nvml_again(const ReadingPlan& plan, milliseconds deadline, Snapshot& snapshot) {
+    Snapshot answering;
+    answering.host.vendor_troubles = snapshot.host.vendor_troubles;
+    for (const Device& gpu : snapshot.gpus) {
+        if (gpu.vendor == Vendor::nvidia && !has_trouble(snapshot, gpu)) answering.gpus.push_back(gpu);
     }
-    troubles = Fact<std::vector<VendorTrouble>>(std::move(folded), troubles.source());
+    read_nvml(plan, deadline, answering, true);
+    snapshot.host.vendor_troubles = std::move(answering.host.vendor_troubles);
+    for (Device& read : answering.gpus) {
+        const auto gpu = std::find_if(snapshot.gpus.begin(), snapshot.gpus.end(),
+                                      [&](const Device& each) { return each.bdf == read.bdf; });
+        gpu->telemetry.last.nvidia = std::move(read.telemetry.last.nvidia);
+        gpu->telemetry.last.at_s = seconds_since(plan.start);
+    }
 }
 
 Fact<bool> nvidia_was_read(const Snapshot& snapshot, const Device& gpu) {
@@ -117,17 +124,17 @@ void read_last(const host::Sysroot& root, const ReadingPlan& plan, milliseconds 
     for (const Device& gpu : snapshot.gpus) {
         if (!gpu.telemetry.first.at_s.known()) continue;
         const auto passed = milliseconds(static_cast<long long>((*now - *gpu.telemetry.first.at_s) * 1000));
-        rest = std::clamp(kApart - passed, rest, kApart);
+        rest = std::clamp(kBetweenReadings - passed, rest, kBetweenReadings);
     }
-    if (plan.waiting) plan.waiting("the second reading", rest + kApart);
+    if (plan.waiting) plan.waiting("the second reading", rest + kBetweenReadings);
     std::this_thread::sleep_for(rest);
-    if (root.is_live()) vendor::read_amdgpu_telemetry(root, snapshot, true);
-    if (libraries) read_nvml(plan, deadline, snapshot, true);
-    fold_troubles(snapshot);
-    for (Device& gpu : snapshot.gpus) {
-        const bool read = gpu.vendor == Vendor::nvidia ? libraries : root.is_live();
-        if (read) gpu.telemetry.last.at_s = seconds_since(plan.start);
+    if (root.is_live()) {
+        vendor::read_amdgpu_telemetry(root, snapshot, true);
+        for (Device& gpu : snapshot.gpus) {
+            if (gpu.vendor == Vendor::amd) gpu.telemetry.last.at_s = seconds_since(plan.start);
+        }
     }
+    if (libraries) read_nvml_again(plan, deadline, snapshot);
 }
 
 Fact<bool> telemetry_was_read(const Snapshot& snapshot) {

@@ -17,6 +17,9 @@ namespace gpucheck {
 /// What a run waits for while children ask vendor libraries; a run that was given up there leaves them out.
 inline constexpr std::string_view kVendorLibraries = "libnvidia-ml.so.1";
 
+/// Apart at least: what drivers average over a second tells nothing below it.
+inline constexpr std::chrono::milliseconds kBetweenReadings{1000};
+
 /// Where vendor facts come from, and how long that may take.
 struct ReadingPlan {
     vendor::LibrarySource libraries;

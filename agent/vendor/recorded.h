@@ -18,6 +18,7 @@ struct RecordedAnswers {
     template <class T>
     struct Readings {
         std::optional<T> first, last;
+        Fact<double> first_at_s, last_at_s;  ///< seconds since that run began
     };
     std::optional<NvmlSystem> nvml;
     std::map<Bdf, Readings<NvidiaTelemetry>> nvidia;

@@ -70,6 +70,8 @@ TEST(VendorJson, ComesBackAsItWasWritten) {
     written.gpus[0].telemetry.first.nvidia.power.limit_mw = Fact<std::uint64_t>(700'000, "nvml");
     written.gpus[0].telemetry.last.nvidia.power.limit_mw = Missing{"nvml", "GPU_IS_LOST"};
     written.gpus[2].telemetry.last.amd.power_uw = Fact<std::uint64_t>(750'000'000, "hwmon");
+    written.gpus[0].telemetry.first.at_s = Fact<double>(0.5, "clock");
+    written.gpus[2].telemetry.last.at_s = Fact<double>(58.25, "clock");
     Snapshot read = machine();
     apply(accepted(vendor_json(written)), read);
     EXPECT_EQ(read.host.nvml.driver_version, written.host.nvml.driver_version);
@@ -77,6 +79,13 @@ TEST(VendorJson, ComesBackAsItWasWritten) {
     EXPECT_EQ(read.gpus[0].telemetry.first.nvidia.power, written.gpus[0].telemetry.first.nvidia.power);
     EXPECT_EQ(read.gpus[0].telemetry.last.nvidia.power, written.gpus[0].telemetry.last.nvidia.power);
     EXPECT_EQ(read.gpus[2].telemetry.last.amd, written.gpus[2].telemetry.last.amd);
+    EXPECT_TRUE(read.gpus[0].telemetry.first.at_s.is(0.5));
+    EXPECT_TRUE(read.gpus[2].telemetry.last.at_s.is(58.25));
+    EXPECT_EQ(read.gpus[1].telemetry.last.at_s.why(), "not captured");
+    Snapshot nothing = machine();
+    apply({}, nothing);
+    EXPECT_EQ(nothing.host.vendor_troubles.why(), "not captured");
+    EXPECT_EQ(vendor_json(nothing), "");    // what was not captured is not kept as an answer
     EXPECT_EQ(vendor_json(machine()), "");  // nobody answered: there is nothing to keep
 }
 
@@ -100,6 +109,13 @@ TEST(VendorJson, ThatIsNoneIsRefusedInOneSentence) {
     EXPECT_NE(refusal(R"({"nvml": {"troubles": [{}]}})").find("troubles"), std::string::npos);
     EXPECT_NE(refusal(R"({"amd": {"gpus": {"0000:83:00.0": {"first": {}}}}})").find("sysroot/"),
               std::string::npos);
+    for (const char* seconds : {"-1", "\"1\"", "1e300", "null"}) {
+        EXPECT_NE(
+            refusal(std::string(R"({"nvml": {"gpus": {"0000:19:00.0": {"first_at_s": )") + seconds + "}}}}")
+                .find("no number"),
+            std::string::npos)
+            << seconds;
+    }
     EXPECT_EQ(refusal(R"({"amd": []})"), "vendor.json: amd: expected an object");
     EXPECT_EQ(refusal(R"({"unknown": [1]})"), "accepted");
 }
