@@ -17,6 +17,7 @@ struct MachineOptions {
     std::vector<std::string> expect;  ///< KEY=VALUE
     std::string provider, instance_type;
     std::string specs_folder;
+    std::string driver_dir;  ///< folder of the vendor libraries; empty: the system's
     std::string kernel_log;  ///< file, "-", or empty: the machine's own
 };
 
@@ -32,6 +33,9 @@ struct RunOptions {
 struct ListOptions {
     MachineOptions machine;
     bool json = false;
+    bool topology = false;
+    std::optional<double> watch_s;  ///< nullopt: look once
+    unsigned count = 0;             ///< looks; 0: no end
 };
 
 struct ExplainOptions {
