@@ -238,8 +238,9 @@ void test_each(const BurnInOptions& options, milliseconds time, std::vector<Subj
         if (!options.progress) return;
         const auto line = parse_burn_in_line(text);
         if (!line) return;
-        options.progress(subjects[task].index, {line->stage ? std::string_view(*line->stage) : "",
-                                                line->result ? &*line->result : nullptr});
+        options.progress(subjects[task].index,
+                         {line->stage ? std::string_view(*line->stage) : "",
+                          line->result ? &*line->result : nullptr, line->load ? &*line->load : nullptr});
     });
     for (std::size_t i = 0; i < subjects.size(); ++i) {
         subjects[i].outcome = outcomes[i];

@@ -17,6 +17,7 @@ namespace gpucheck {
 struct BurnInProgress {
     std::string_view stage;                    ///< "matrix"; empty: unchanged
     const ExperimentResult* result = nullptr;  ///< that has just come; nullptr: none
+    const LoadSamples* load = nullptr;         ///< the latest; nullptr: none
 };
 
 struct BurnInOptions {

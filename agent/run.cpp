@@ -9,7 +9,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <random>
+#include <variant>
 
+#include "agent/burn_in.h"
+#include "agent/burn_in_terminal.h"
 #include "agent/host/sysroot.h"
 #include "agent/log.h"
 #include "agent/machine.h"
@@ -68,6 +72,7 @@ report::Report blank_report(const cli::RunOptions& options) {
     report.profile = options.profile;
     report.simulated = !options.machine.machine.empty() || !options.machine.driver_dir.empty();
     report.machine = options.machine.machine;
+    report.injected = options.inject;
     return report;
 }
 
@@ -128,15 +133,43 @@ milliseconds vendor_deadline(Profile profile, milliseconds budget, Clock::time_p
     return std::clamp(left, kLeast, profile == Profile::quick ? kQuick : kLong);
 }
 
+constexpr std::string_view kExperiments = "experiments";
+
+// Kernels on every GPU, between the two readings: what they cost shows as a difference. Not on a recording.
+void burn_in(const cli::RunOptions& options, const Target& target, const experiments::Settings& settings,
+             Clock::time_point end, const std::vector<std::string>& refused, Progress& progress,
+             Snapshot& snapshot) {
+    const bool asked = !options.experiments.empty() || !options.inject.empty();
+    if (snapshot.gpus.empty() || !target.libraries.allowed || (options.profile == Profile::quick && !asked))
+        return;
+    if (std::find(refused.begin(), refused.end(), kExperiments) != refused.end()) {
+        snapshot.measurements.experiments = Missing{std::string(kExperiments), "given up: no answer"};
+        return;
+    }
+    constexpr milliseconds kAfter{6000}, kLeast{500};  // for the second reading and the report
+    const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now());
+    BurnInOptions plan;
+    plan.libraries = target.libraries;
+    plan.settings = settings;
+    plan.budget = std::max(kLeast, left - std::min(kAfter, left / 4));
+    plan.all_peers = options.profile == Profile::acceptance;
+    plan.forced = options.force;
+    BurnInLineOnTerminal line(snapshot);
+    plan.progress = [&](std::size_t gpu, const BurnInProgress& news) { line.show(gpu, news); };
+    progress.wait(kExperiments, plan.budget + milliseconds(1000));
+    run_burn_in(plan, snapshot);
+}
+
 // The vendors' facts: once in a quick run, at both ends of a longer one.
 void read_vendors(const cli::RunOptions& options, const Target& target, const Supervision& limits,
                   Clock::time_point start, Clock::time_point end, const std::vector<std::string>& refused,
-                  Progress& progress, Snapshot& snapshot) {
+                  const experiments::Settings& settings, Progress& progress, Snapshot& snapshot) {
     ReadingPlan plan{target.libraries, target.answers, start,
                      [&](std::string_view what, milliseconds at_most) { progress.wait(what, at_most); }};
     if (std::find(refused.begin(), refused.end(), kVendorLibraries) != refused.end())
         plan.libraries = {false, ""};
     read_first(target.root, plan, vendor_deadline(options.profile, limits.budget, end), snapshot);
+    burn_in(options, target, settings, end, refused, progress, snapshot);
     constexpr milliseconds kSecondNeeds{2500};
     if (options.profile != Profile::quick && end - Clock::now() > kSecondNeeds) {
         read_last(target.root, plan, vendor_deadline(options.profile, limits.budget, end - kBetweenReadings),
@@ -145,9 +178,27 @@ void read_vendors(const cli::RunOptions& options, const Target& target, const Su
     snapshot.measurements.vendor_telemetry = telemetry_was_read(snapshot);
 }
 
+// The sentence for the command line, or the settings.
+std::variant<experiments::Settings, std::string> settings_of(const cli::RunOptions& options) {
+    experiments::Settings settings = experiments::settings_for(options.profile);
+    settings.simulated = !options.machine.driver_dir.empty();
+    // Other data each time finds more; the report tells which it was.
+    settings.seed = options.seed ? *options.seed : std::random_device{}();
+    for (const std::string& text : options.experiments) {
+        if (std::string error = experiments::apply(text, settings); !error.empty())
+            return "--experiment: " + error;
+    }
+    if (!options.inject.empty()) {
+        if (std::string error = experiments::parse_injection(options.inject, settings.inject); !error.empty())
+            return "--inject: " + error;
+    }
+    return settings;
+}
+
 // The child's part: everything. Its return value is the exit status.
-int work(const cli::RunOptions& options, Target& target, const Supervision& limits, Clock::time_point end,
-         const std::vector<std::string>& refused, Progress& progress) {
+int work(const cli::RunOptions& options, Target& target, const experiments::Settings& settings,
+         const Supervision& limits, Clock::time_point end, const std::vector<std::string>& refused,
+         Progress& progress) {
     const Clock::time_point start = Clock::now();
     target.root.refuse(refused);
     target.root.on_access([&](const host::Access& access) { progress.step(access.path); });
@@ -155,7 +206,7 @@ int work(const cli::RunOptions& options, Target& target, const Supervision& limi
     // Shorter than the stall limit: waiting for device nodes must not look like a file that hangs.
     const int node_deadline_ms = static_cast<int>(limits.stall.count() * 9 / 10);
     report.snapshot = read_machine(target, node_deadline_ms);
-    read_vendors(options, target, limits, start, end, refused, progress, report.snapshot);
+    read_vendors(options, target, limits, start, end, refused, settings, progress, report.snapshot);
     progress.reading_done();
 
     Findings own = refused_findings(refused, limits.stall);
@@ -217,13 +268,19 @@ int run(const cli::RunOptions& options) {
         return kUsage;
     }
     Target& target = std::get<Target>(opened);
+    const auto chosen = settings_of(options);
+    if (const auto* error = std::get_if<std::string>(&chosen)) {
+        log_error(*error);
+        return kUsage;
+    }
+    const auto& settings = std::get<experiments::Settings>(chosen);
     Supervision limits;
     limits.budget = milliseconds(static_cast<long long>(budget_of(options) * 1000));
     limits.stall = std::clamp<milliseconds>(limits.budget * 2 / 5, milliseconds(50), milliseconds(5000));
     const Clock::time_point end = Clock::now() + limits.budget;
     const Outcome outcome =
         supervise(limits, [&](const std::vector<std::string>& refused, Progress& progress) {
-            return work(options, target, limits, end, refused, progress);
+            return work(options, target, settings, limits, end, refused, progress);
         });
     switch (outcome.kind) {
         case Outcome::Kind::finished:

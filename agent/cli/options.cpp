@@ -88,6 +88,25 @@ std::string names(const Map& map) {
     return text;
 }
 
+void add_experiment_options(CLI::App& app, RunOptions& options) {
+    app.add_option(
+           "--experiment", options.experiments,
+           "Run these experiments on the GPUs, in any profile: launch, matrix, pattern, stream, link, peer; "
+           "and with these sizes: matrix.reps=4, stream.bytes=1MiB. Comma-separated, repeatable")
+        ->option_text("NAME[.KEY=VALUE],...")
+        ->expected(1)
+        ->take_all();
+    app.add_option("--seed", options.seed,
+                   "Operands and patterns of the experiments by this number, as an earlier report printed it")
+        ->option_text("N");
+    app.add_option(
+           "--inject", options.inject,
+           "Put a fault into the data on each GPU, to prove that it is found: bit[:OFFSET], lane[:LANE], "
+           "operand[:LANE], skip; the report says so")
+        ->option_text("FAULT");
+    app.add_flag("--force", options.force, "Run experiments also on GPUs that other processes compute on");
+}
+
 void add_run_options(CLI::App& app, RunOptions& options, std::string& format) {
     add_machine_options(app, options.machine);
     app.add_option("--profile", options.profile,
@@ -114,6 +133,7 @@ void add_run_options(CLI::App& app, RunOptions& options, std::string& format) {
                    "nagios: 0 ok, 1 warning, 2 critical, 3 unknown; npd: 0 ok, 1 problem, 2 unknown")
         ->option_text("standard|nagios|npd")
         ->transform(CLI::CheckedTransformer(kExitMaps).description(""));
+    add_experiment_options(app, options);
 }
 
 void add_list_options(CLI::App& app, ListOptions& options, std::string& watch) {

@@ -1,6 +1,7 @@
 // The command line as data: what every command was asked to do, parsed in one place.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -28,6 +29,10 @@ struct RunOptions {
     std::string output;                    ///< file for the report; empty: none
     std::optional<double> budget_s;        ///< nullopt: the profile's
     report::ExitMap exit_map = report::ExitMap::standard;
+    std::vector<std::string> experiments;  ///< NAME or NAME.KEY=VALUE; given: run them in any profile
+    std::optional<std::uint64_t> seed;     ///< nullopt: another one each time
+    std::string inject;                    ///< a fault to prove detection with; empty: none
+    bool force = false;                    ///< also on GPUs that others compute on
 };
 
 struct ListOptions {
