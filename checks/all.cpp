@@ -45,6 +45,7 @@ const std::vector<Check>& all_checks() {
         kVendorCallsCheck,
         kTelemetryCheck,
         kExperimentsCheck,
+        kBurnInCheck,
     };
     // clang-format on
     return checks;

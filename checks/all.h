@@ -23,6 +23,7 @@ extern const Check kExcludedCheck;
 extern const Check kVendorCallsCheck;
 extern const Check kTelemetryCheck;
 extern const Check kExperimentsCheck;
+extern const Check kBurnInCheck;
 
 extern const Check kClockCheck;
 extern const Check kKernelLogCheck;
