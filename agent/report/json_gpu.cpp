@@ -157,6 +157,7 @@ void write_gpu(JsonText& json, const Device& gpu, const Expectations& expected, 
     }
     json.key("nodes");
     write_nodes(json, gpu.nodes);
+    write_measurements(json, gpu.burn_in);
     json.key("verdict").text(name_of(verdict));
     object.end();
 }
