@@ -23,8 +23,12 @@ constexpr unsigned kMostIterations = 50000000;
 /// One data type on one GPU.
 class MatrixRun {
   public:
-    MatrixRun(Bench& bench, MatrixType type, MatrixShape shape)
-        : bench_(bench), type_(type), shape_(shape), name_(kNames[static_cast<std::size_t>(type)]) {}
+    MatrixRun(Bench& bench, MatrixType type, MatrixShape shape, std::string instructions)
+        : bench_(bench),
+          type_(type),
+          shape_(shape),
+          instructions_(std::move(instructions)),
+          name_(kNames[static_cast<std::size_t>(type)]) {}
 
     ExperimentResult run() {
         const Settings& settings = bench_.settings();
@@ -50,7 +54,9 @@ class MatrixRun {
             result_.quantities.push_back(quantity(name_, integers ? "TOP/s" : "TFLOP/s", std::move(tflops)));
         }
         result_.parameters =
-            Fact<std::string>(*result_.parameters + " iterations=" + std::to_string(iterations_), "settings");
+            Fact<std::string>(*result_.parameters + " iterations=" + std::to_string(iterations_) +
+                                  " instructions=" + instructions_,
+                              "settings");
         result_.ran = Fact<bool>(true, "matrix_" + name_);
         return std::move(result_);
     }
@@ -140,13 +146,21 @@ class MatrixRun {
     Bench& bench_;
     MatrixType type_;
     MatrixShape shape_;
-    std::string name_;
+    std::string instructions_, name_;
     gpu::Kernel kernel_;
     ExperimentResult result_;
     UnitCoverage units_;
     unsigned iterations_ = kCalibrating, launches_ = 0;
     double ms_ = 0;
 };
+
+/// Which instructions ran, because sm_90 and later have faster ones that these kernels do not use.
+std::string instructions_of(const kernels::Image& image) {
+    if (image.architecture.starts_with("gfx")) return "mfma";
+    const bool newer = image.architecture.find("_9") != std::string::npos ||
+                       image.architecture.find("_1") != std::string::npos;
+    return newer ? "mma.sync (legacy path: not wgmma, not tcgen05)" : "mma.sync";
+}
 
 bool wanted(const Settings& settings, const std::string& name) {
     if (settings.matrix_types.empty()) return true;
@@ -179,7 +193,7 @@ void run_matrix(Bench& bench, const Sink& sink) {
             continue;
         }
         ++types;
-        sink(MatrixRun(bench, type, shape).run());
+        sink(MatrixRun(bench, type, shape, instructions_of(*image)).run());
     }
     if (types != 0) return;
     none.ran = Missing{architecture, "no matrix unit known for this architecture"};

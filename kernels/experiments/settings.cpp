@@ -12,10 +12,10 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::array kNames{"launch"sv, "matrix"sv, "memory_pattern"sv, "memory_stream"sv, "host_link"sv,
-                            "gemm"sv,   "peer"sv};
+constexpr std::array kNames{"launch"sv,        "matrix"sv,    "memory_pattern"sv,
+                            "memory_stream"sv, "host_link"sv, "peer"sv};
 // Short forms for the keys of a command line.
-constexpr std::array kShort{"launch"sv, "matrix"sv, "pattern"sv, "stream"sv, "link"sv, "gemm"sv, "peer"sv};
+constexpr std::array kShort{"launch"sv, "matrix"sv, "pattern"sv, "stream"sv, "link"sv, "peer"sv};
 
 struct Key {
     std::string_view name;
@@ -43,8 +43,6 @@ constexpr std::array kKeys{
     Key{"launch.reps"sv, &Settings::launch_reps, 2, kMostTimes},
     Key{"peer.bytes"sv, &Settings::peer_bytes, kMiB, kMostBytes},
     Key{"peer.reps"sv, &Settings::peer_reps, 2, kMostTimes},
-    Key{"gemm.size"sv, &Settings::gemm_size, 128, 65536},
-    Key{"gemm.reps"sv, &Settings::gemm_reps, 2, kMostTimes},
 };
 
 std::optional<std::uint64_t> number_of(std::string_view text) {
@@ -119,10 +117,7 @@ std::string text_of(const Injection& injection) {
 
 Settings settings_for(Profile profile) {
     Settings settings;
-    if (profile == Profile::boot || profile == Profile::quick) {
-        settings.run[static_cast<std::size_t>(Kind::gemm)] = false;
-        return settings;
-    }
+    if (profile == Profile::boot || profile == Profile::quick) return settings;
     settings.pattern_percent = 97;
     settings.pattern_passes = 2;
     settings.matrix_rounds = 16;
@@ -132,8 +127,6 @@ Settings settings_for(Profile profile) {
     settings.link_reps = 20;
     settings.launch_reps = 1000;
     settings.peer_reps = 8;
-    settings.gemm_size = 8192;
-    settings.gemm_reps = 20;
     return settings;
 }
 

@@ -12,8 +12,8 @@
 
 namespace gpucheck::experiments {
 
-enum class Kind : std::uint8_t { launch, matrix, memory_pattern, memory_stream, host_link, gemm, peer };
-inline constexpr std::size_t kKinds = 7;
+enum class Kind : std::uint8_t { launch, matrix, memory_pattern, memory_stream, host_link, peer };
+inline constexpr std::size_t kKinds = 6;
 std::string_view name_of(Kind kind);
 
 /// A fault that we put into the data on the device, to prove that it would be found.
@@ -32,7 +32,7 @@ std::string text_of(const Injection& injection);
 
 struct Settings {
     std::uint64_t seed = 1;
-    bool run[kKinds] = {true, true, true, true, true, true, true};
+    bool run[kKinds] = {true, true, true, true, true, true};
     unsigned units = 0;  ///< how many SMs or compute units to fill; 0: all
     unsigned blocks_per_unit = 4;
     unsigned threads = 512;  ///< of one block of the memory kernels
@@ -52,8 +52,6 @@ struct Settings {
     unsigned launch_reps = 200;
     std::uint64_t peer_bytes = std::uint64_t{256} << 20;
     unsigned peer_reps = 4;
-    std::uint64_t gemm_size = 4096;
-    unsigned gemm_reps = 5;
 
     Injection inject;
     /// Sizes were made small by hand: nothing is judged by time then.
