@@ -2,22 +2,19 @@
 #include "agent/burn_in.h"
 
 #include <algorithm>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "agent/burn_in_child.h"
 #include "agent/burn_in_lines.h"
-#include "agent/burn_in_sampler.h"
 #include "agent/child/child.h"
-#include "kernels/experiments/run.h"
 
 namespace gpucheck {
 namespace {
 
-using experiments::Clock;
+using Clock = std::chrono::steady_clock;
 using experiments::Kind;
 using std::chrono::milliseconds;
 
@@ -35,101 +32,6 @@ struct Subject {
     std::string stage;
     child::Outcome outcome;
 };
-
-experiments::Plan plan_for(const BurnInOptions& options, Vendor vendor, Clock::time_point deadline,
-                           child::Reporter& reporter) {
-    experiments::Plan plan;
-    plan.settings = options.settings;
-    plan.deadline = deadline;
-    plan.find_image = [find = options.find_image, vendor](const std::string& architecture,
-                                                          const std::string& source) {
-        return find(vendor, architecture, source);
-    };
-    plan.stage = [&reporter](std::string_view stage) {
-        BurnInLine line;
-        line.stage = std::string(stage);
-        reporter.line(text_of(line));
-    };
-    return plan;
-}
-
-void tell_missing(const Missing& missing, child::Reporter& reporter) {
-    BurnInLine line;
-    line.missing = missing;
-    reporter.line(text_of(line));
-}
-
-/// Two threads tell lines: the experiments and the sampler.
-class SharedReporter final : public child::Reporter {
-  public:
-    explicit SharedReporter(child::Reporter& reporter) : reporter_(reporter) {}
-    void step(std::string_view call) override { reporter_.step(call); }
-    void line(std::string_view json) override {
-        const std::lock_guard lock(mutex_);
-        reporter_.line(json);
-    }
-
-  private:
-    child::Reporter& reporter_;
-    std::mutex mutex_;
-};
-
-SamplerTarget watched(const BurnInOptions& options, const Device& device) {
-    SamplerTarget target;
-    target.bdf = device.bdf;
-    target.vendor = device.vendor;
-    target.libraries = options.libraries;
-    target.files = !options.settings.simulated;
-    return target;
-}
-
-// In the child of one GPU.
-void test_gpu(const BurnInOptions& options, const Device& device, Clock::time_point deadline,
-              child::Reporter& unshared) {
-    SharedReporter reporter(unshared);
-    gpu::neutralise_environment();
-    if (device.pci.numa_node.known()) gpu::prefer_numa_node(*device.pci.numa_node);
-    auto driver = gpu::open_driver(device.vendor, options.libraries, reporter);
-    if (const auto* missing = std::get_if<Missing>(&driver)) return tell_missing(*missing, reporter);
-    auto opened = std::get<0>(driver)->open(device.bdf);
-    if (const auto* missing = std::get_if<Missing>(&opened)) return tell_missing(*missing, reporter);
-    const Sampler sampler(watched(options, device), [&reporter](const LoadSamples& load) {
-        BurnInLine line;
-        line.load = load;
-        reporter.line(text_of(line));
-    });
-    const experiments::Plan plan = plan_for(options, device.vendor, deadline, reporter);
-    BurnInLine about;
-    run_all_of(*std::get<0>(opened), plan, about.about.emplace(), [&](const ExperimentResult& result) {
-        BurnInLine line;
-        line.result = result;
-        reporter.line(text_of(line));
-    });
-    reporter.line(text_of(about));
-}
-
-// In the child of all GPUs of one vendor.
-void test_peers(const BurnInOptions& options, const std::vector<const Device*>& devices,
-                Clock::time_point deadline, child::Reporter& reporter) {
-    gpu::neutralise_environment();
-    auto driver = gpu::open_driver(devices.front()->vendor, options.libraries, reporter);
-    if (const auto* missing = std::get_if<Missing>(&driver)) return tell_missing(*missing, reporter);
-    std::vector<std::unique_ptr<gpu::Gpu>> gpus;
-    std::vector<experiments::NamedGpu> named;
-    for (const Device* device : devices) {
-        auto opened = std::get<0>(driver)->open(device->bdf);
-        if (const auto* missing = std::get_if<Missing>(&opened)) return tell_missing(*missing, reporter);
-        gpus.push_back(std::move(std::get<0>(opened)));
-        named.push_back({device->bdf.str(), gpus.back().get()});
-    }
-    const experiments::Plan plan = plan_for(options, devices.front()->vendor, deadline, reporter);
-    run_peers(named, options.all_peers, plan, [&](std::size_t from, const ExperimentResult& result) {
-        BurnInLine line;
-        line.result = result;
-        line.sender = from;
-        reporter.line(text_of(line));
-    });
-}
 
 void take_line(const BurnInLine& line, Subject& subject) {
     if (line.result) subject.results.push_back(*line.result);
