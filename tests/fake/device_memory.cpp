@@ -61,14 +61,24 @@ std::string scenario_path() {
     return library.substr(0, library.rfind('/') + 1) + "scenario.json";
 }
 
+/// The GPUs that "compute" describes; without it those that the fake NVML lists, small ones of Hopper's kind.
+std::vector<GpuDescription> descriptions_in(const Json& scenario) {
+    std::vector<GpuDescription> gpus;
+    const Json compute = scenario.value("compute", Json::object());
+    for (const Json& each : compute.value("gpus", Json::array())) gpus.push_back(description_of(each));
+    if (compute.contains("gpus")) return gpus;
+    for (const Json& each : scenario.value("gpus", Json::array()))
+        gpus.push_back(description_of({{"bdf", each.value("at", "")}}));
+    return gpus;
+}
+
 std::vector<std::unique_ptr<FakeGpu>> read_gpus(const std::string& vendor) {
     std::vector<std::unique_ptr<FakeGpu>> result;
     std::ifstream file(scenario_path());
-    const Json json = Json::parse(file, nullptr, false);
-    if (!json.is_object() || !json.contains("compute")) return result;
-    const Json& compute = json["compute"];
-    for (const Json& each : compute.value("gpus", Json::array())) {
-        GpuDescription gpu = description_of(each);
+    const Json scenario = Json::parse(file, nullptr, false);
+    if (!scenario.is_object()) return result;
+    const Json compute = scenario.value("compute", Json::object());
+    for (GpuDescription& gpu : descriptions_in(scenario)) {
         if (gpu.vendor != vendor) continue;
         std::vector<Fault> faults;
         for (const Json& one : compute.value("faults", Json::array())) {
