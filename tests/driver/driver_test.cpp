@@ -132,7 +132,7 @@ TEST_P(DriverTest, PeersAreReachedByAddress) {
 }
 
 INSTANTIATE_TEST_SUITE_P(BothVendors, DriverTest, testing::Values(Vendor::nvidia, Vendor::amd),
-                         [](const auto& info) { return std::string(name_of(info.param)); });
+                         [](const auto& which) { return std::string(name_of(which.param)); });
 
 TEST(DriverEnvironment, NothingHidesAGpu) {
     for (const char* name :
