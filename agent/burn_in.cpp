@@ -56,8 +56,9 @@ void add_what_was_lost(const experiments::Settings& settings, const Missing& why
         const std::string name(name_of(kind));
         const bool here = name == subject.stage;
         lost = lost || here;
+        const bool direct = here || subject.stage.empty();
         if (lost)
-            subject.results.push_back(not_run(name, here ? why : Missing{why.source, "after: " + why.why}));
+            subject.results.push_back(not_run(name, direct ? why : Missing{why.source, "after: " + why.why}));
     }
 }
 
@@ -69,6 +70,16 @@ VendorTrouble trouble_of(const Device& device, const child::Outcome& outcome, co
     trouble.outcome = std::string(name_of(outcome.kind));
     trouble.detail = detail_of(outcome, limits);
     return trouble;
+}
+
+/// A GPU that is split is one address and several devices, of which the library opens the first by it.
+std::optional<Missing> part_of(const Device& device) {
+    const std::size_t partitions = device.amd.kfd_nodes.size();
+    if (partitions > 1)
+        return Missing{"KFD topology", "1 of " + std::to_string(partitions) + " partitions was tested"};
+    const Fact<bool>& mig = device.telemetry.first.nvidia.state.mig_current;
+    if (mig.is(true)) return Missing{mig.source(), "MIG is on: one instance at most was tested"};
+    return std::nullopt;
 }
 
 void add_trouble(Snapshot& snapshot, VendorTrouble trouble) {
@@ -97,6 +108,7 @@ void conclude(const BurnInOptions& options, const child::Limits& limits, Subject
         burn_in.results = *subject.missing;
         return;
     }
+    if (const auto part = part_of(device)) subject.results.push_back(not_run("partitions", *part));
     burn_in.results = Fact<std::vector<ExperimentResult>>(std::move(subject.results), kSource);
 }
 
@@ -136,6 +148,7 @@ void test_each(const BurnInOptions& options, milliseconds time, std::vector<Subj
     // A call that has not come back after half of the time does not come back: the others need the rest.
     limits.stall = std::min<milliseconds>(time / 2, milliseconds(30000));
     limits.max_bytes = std::size_t{32} << 20;
+    limits.max_line = std::size_t{1} << 20;
     const auto outcomes = child::run_all(tasks, limits, [&](std::size_t task, std::string_view text) {
         if (!options.progress) return;
         const auto line = parse_burn_in_line(text);
@@ -178,6 +191,7 @@ void test_peers_of(const BurnInOptions& options, Vendor vendor, milliseconds tim
     child::Limits limits;
     limits.deadline = time;
     limits.max_bytes = std::size_t{32} << 20;
+    limits.max_line = std::size_t{1} << 20;
     const Clock::time_point deadline = Clock::now() + time * 8 / 10;
     const auto outcomes = child::run_all(
         {{"peers", [&](child::Reporter& reporter) { test_peers(options, devices, deadline, reporter); }}},

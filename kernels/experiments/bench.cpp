@@ -16,6 +16,7 @@ using gpu::Done;
 using kernels::CheckResult;
 
 const std::string kCounted = "counted on the device";
+constexpr std::size_t kRecordsKept = 16;  // of each result; the counts tell the rest
 
 void add(Fact<std::uint64_t>& fact, std::uint64_t value) {
     fact = Fact<std::uint64_t>((fact.known() ? *fact : 0) + value, kCounted);
@@ -178,7 +179,7 @@ void add_findings(const CheckResult& found, ExperimentResult& result) {
     const std::uint64_t mask = result.difference_mask.known() ? *result.difference_mask : 0;
     result.difference_mask = Fact<std::uint64_t>(mask | found.any_difference, kCounted);
     const std::size_t told = std::min<std::size_t>(found.records_wanted, kernels::kRecords);
-    for (std::size_t i = 0; i < told && result.records.size() < kernels::kRecords; ++i)
+    for (std::size_t i = 0; i < told && result.records.size() < kRecordsKept; ++i)
         result.records.push_back(record_of(found.records[i]));
     std::map<std::uint64_t, std::uint64_t> units, bits;
     for (std::size_t i = 0; i < kernels::kUnits; ++i) {
@@ -204,7 +205,7 @@ void add_received(const std::uint64_t* got, std::uint64_t words, std::uint64_t b
         for (unsigned bit = 3; bit < kernels::kAddressBits; ++bit) {
             if ((i * 8 >> bit & 1) != 0) ++bits[bit];
         }
-        if (result.records.size() >= kernels::kRecords) continue;
+        if (result.records.size() >= kRecordsKept) continue;
         MismatchRecord& record = result.records.emplace_back();
         record.offset = Fact<std::uint64_t>(i * 8, source);
         record.unit = Missing{source, "no unit read it"};

@@ -98,6 +98,20 @@ TEST(BurnIn, GpuThatTheLibraryDoesNotList) {
     EXPECT_TRUE(machine.gpus[0].burn_in.results.absent());
 }
 
+TEST(BurnIn, PartitionsThatWereNotTestedAreSaid) {
+    test::ComputeScenario scenario;
+    scenario.gpu("0000:19:00.0", "gfx942").gpu("0000:29:00.0", "gfx942").write();
+    Snapshot machine;
+    machine.gpus.push_back(device_at("0000:19:00.0", Vendor::amd));
+    machine.gpus.push_back(device_at("0000:29:00.0", Vendor::amd));
+    machine.gpus[0].amd.kfd_nodes.resize(8);
+    machine.gpus[1].amd.kfd_nodes.resize(1);
+    run_burn_in(test::small_burn_in("launch"), machine);
+    EXPECT_EQ(complaints(machine.gpus[0]), "0000:19:00.0 partitions : 1 of 8 partitions was tested\n");
+    EXPECT_EQ(complaints(machine.gpus[1]), "");
+    EXPECT_FALSE(machine.measurements.experiments.known());
+}
+
 TEST(BurnIn, GpuInUseIsLeftAlone) {
     Snapshot machine;
     machine.gpus.push_back(device_at("0000:19:00.0", Vendor::nvidia));
