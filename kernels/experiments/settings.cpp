@@ -37,7 +37,7 @@ constexpr std::array kKeys{
     Key{"matrix.rounds"sv, &Settings::matrix_rounds, 1, 4096},
     Key{"matrix.iterations"sv, &Settings::matrix_iterations, 1, 100000000},
     Key{"matrix.ms"sv, &Settings::matrix_ms, 1, 60000},
-    Key{"matrix.reps"sv, &Settings::matrix_reps, 1, kMostTimes},
+    Key{"matrix.reps"sv, &Settings::matrix_reps, 0, kMostTimes},
     Key{"link.bytes"sv, &Settings::link_bytes, kMiB, kMostBytes},
     Key{"link.reps"sv, &Settings::link_reps, 2, kMostTimes},
     Key{"launch.reps"sv, &Settings::launch_reps, 2, kMostTimes},

@@ -41,11 +41,11 @@ struct Settings {
     unsigned stream_reps = 10;
     std::uint64_t pattern_bytes = 0;  ///< 0: `pattern_share` of what is free
     unsigned pattern_percent = 90;
-    unsigned pattern_passes = 1;     ///< each writes and checks every pattern
-    unsigned matrix_rounds = 2;      ///< new operands in each
-    unsigned matrix_iterations = 0;  ///< 0: so many as fill `matrix_ms`
-    unsigned matrix_ms = 60;         ///< of one launch
-    unsigned matrix_reps = 3;
+    unsigned pattern_passes = 1;            ///< each writes and checks every pattern
+    unsigned matrix_rounds = 2;             ///< new operands in each
+    unsigned matrix_iterations = 0;         ///< 0: so many as fill `matrix_ms`
+    unsigned matrix_ms = 60;                ///< of one launch
+    unsigned matrix_reps = 3;               ///< after the first one, which is not timed
     std::vector<std::string> matrix_types;  ///< empty: all that the architecture has
     std::uint64_t link_bytes = std::uint64_t{256} << 20;
     unsigned link_reps = 8;
