@@ -10,6 +10,7 @@
 #include "agent/burn_in_child.h"
 #include "agent/burn_in_lines.h"
 #include "agent/child/child.h"
+#include "kernels/driver/driver.h"
 
 namespace gpucheck {
 namespace {
@@ -64,7 +65,7 @@ void add_what_was_lost(const experiments::Settings& settings, const Missing& why
 
 VendorTrouble trouble_of(const Device& device, const child::Outcome& outcome, const child::Limits& limits) {
     VendorTrouble trouble;
-    trouble.library = device.vendor == Vendor::amd ? "libamdhip64.so" : "libcuda.so.1";
+    trouble.library = gpu::library_of(device.vendor);
     trouble.call = outcome.last_step;
     trouble.device = device.bdf.str();
     trouble.outcome = std::string(name_of(outcome.kind));

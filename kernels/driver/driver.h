@@ -112,6 +112,9 @@ class Driver {
 std::variant<std::unique_ptr<Driver>, Missing> open_driver(Vendor vendor, const vendor::LibrarySource& source,
                                                            child::Reporter& reporter);
 
+/// What is loaded for a vendor's GPUs: "libcuda.so.1", "libamdhip64.so".
+std::string library_of(Vendor vendor);
+
 /// Takes away what would hide a GPU from the library or renumber it (CUDA_VISIBLE_DEVICES, ...): that the
 /// variable is set is a finding of its own, and must not keep a GPU from being tested.
 void neutralise_environment();

@@ -15,6 +15,10 @@ std::variant<std::unique_ptr<Driver>, Missing> open_driver(Vendor vendor, const 
     return vendor == Vendor::amd ? open_hip(source, reporter) : open_cuda(source, reporter);
 }
 
+std::string library_of(Vendor vendor) {
+    return vendor == Vendor::amd ? "libamdhip64.so" : "libcuda.so.1";
+}
+
 void neutralise_environment() {
     // CUDA C++ Programming Guide, "CUDA environment variables"; ROCm, "GPU isolation techniques".
     for (const char* name : {"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
