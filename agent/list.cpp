@@ -11,6 +11,7 @@
 #include "agent/report/escape.h"
 #include "agent/report/layout.h"
 #include "agent/run.h"
+#include "agent/vendor/recorded.h"
 #include "agent/vendor/telemetry.h"
 #include "checks/json/model_json.h"
 
@@ -110,6 +111,17 @@ void read_telemetry(const Target& target, Snapshot& snapshot, bool first) {
         for (Device& gpu : snapshot.gpus) gpu.telemetry.first.amd = std::move(gpu.telemetry.last.amd);
     }
     vendor::read_units(target.root, snapshot.host);
+    if (target.root.is_live()) {
+        vendor::read_nvml({}, snapshot, false);
+        return;
+    }
+    // Nothing of this machine is asked about another one.
+    auto answers = vendor::read_vendor_json(target.root.folder());
+    if (const auto* error = std::get_if<std::string>(&answers)) {
+        log_warn(*error);
+    } else if (const auto& recorded = std::get<0>(answers)) {
+        vendor::apply(*recorded, snapshot);
+    }
 }
 
 std::string tables_of(const Snapshot& snapshot) {
