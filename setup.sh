@@ -48,6 +48,26 @@ choose_compiler() {
     fi
 }
 
+# GPU images need a compiler each: clang 22 (AMD; ROCm's amdclang++ does too) and nvcc (NVIDIA). What is missing is said, and
+# the report of such a build says it again for each GPU it could not test.
+install_gpu_compilers() {
+    local amd="" package
+    for package in clang-22 clang-21 clang-20; do
+        [ -n "$amd" ] || ! command -v "clang++-${package#clang-}" >/dev/null || amd=$package
+    done
+    if [ -z "$amd" ] && ! [ -x /opt/rocm/bin/amdclang++ ] && command -v apt-cache >/dev/null; then
+        [ -n "$(ls /var/lib/apt/lists/*Packages* 2>/dev/null)" ] || as_root apt-get update -qq
+        if apt-cache policy clang-22 lld-22 llvm-22 2>/dev/null | grep -c 'Candidate: [^(]' | grep -qx 3; then
+            install_packages clang-22 lld-22 llvm-22
+            amd=clang-22
+        fi
+    fi
+    [ -n "$amd" ] || [ -x /opt/rocm/bin/amdclang++ ] ||
+        say "No clang 20 or newer here: the AMD images (gfx90a gfx942 gfx950 gfx1100 gfx1201) will be absent from this build"
+    command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] ||
+        say "No nvcc here: the NVIDIA images (sm_80 sm_89 sm_90 sm_100 sm_120, PTX) will be absent from this build"
+}
+
 build() { # preset
     choose_compiler
     say "Building ($1)"
@@ -59,6 +79,7 @@ build() { # preset
 run() {
     # shellcheck disable=SC2086
     install_packages $packages_run
+    install_gpu_compilers
     build release
     local gpucheck=build/release/agent/gpucheck status=0
 
@@ -77,6 +98,7 @@ run() {
 run_tests() {
     # shellcheck disable=SC2086
     install_packages $packages_test
+    install_gpu_compilers
     build ci
     say "Tests"
     ctest --preset ci -j2
