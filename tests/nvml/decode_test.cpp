@@ -45,14 +45,15 @@ TEST(NvmlDecode, FieldsAreReadByTheirType) {
     field.value_type = kSigned;
     EXPECT_EQ(unsigned_of(field), std::nullopt);
     EXPECT_EQ(signed_of(field), -1);
-    for (const unsigned type : {kUnsigned, kUnsignedLong, kUnsignedLongLong, 7U, ~0U}) {
+    for (const unsigned type :
+         std::initializer_list<unsigned>{kUnsigned, kUnsignedLong, kUnsignedLongLong, 7, ~0U}) {
         field.value_type = type;
         EXPECT_EQ(unsigned_of(field), std::nullopt) << type;
     }
     field.value_type = kDouble;
     field.value.as_double = 12.0;
     EXPECT_EQ(unsigned_of(field), 12U);
-    for (const double odd : {12.5, -1.0, NAN, INFINITY, 1e300}) {
+    for (const double odd : std::initializer_list<double>{12.5, -1.0, NAN, INFINITY, 1e300}) {
         field.value.as_double = odd;
         EXPECT_EQ(unsigned_of(field), std::nullopt) << odd;
     }
