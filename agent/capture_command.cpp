@@ -1,4 +1,8 @@
 // The `capture` command: a machine becomes a folder that anybody can judge again.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <iterator>
 
@@ -8,7 +12,10 @@
 #include "agent/host/node_probe.h"
 #include "agent/log.h"
 #include "agent/machine.h"
+#include "agent/readings.h"
 #include "agent/run.h"
+#include "agent/supervise/supervise.h"
+#include "agent/vendor/recorded.h"
 
 namespace gpucheck {
 namespace {
@@ -40,6 +47,82 @@ std::string kernel_log_of(const host::Sysroot& root) {
     return text;
 }
 
+constexpr int kNodeDeadlineMs = 5000;
+// Bounds of the whole, for a machine whose files and libraries hang one after the other.
+constexpr Supervision kLimits{std::chrono::minutes(5), std::chrono::seconds(10)};
+constexpr std::chrono::milliseconds kVendorDeadline{20'000};
+
+std::vector<std::string> serials_of(const Snapshot& snapshot) {
+    std::vector<std::string> serials;
+    for (const Device& gpu : snapshot.gpus) {
+        for (const Reading* reading : {&gpu.telemetry.first, &gpu.telemetry.last}) {
+            const NvIdentity& identity = reading->nvidia.identity;
+            for (const Fact<std::string>* id : {&identity.serial, &identity.uuid}) {
+                if (id->known()) serials.push_back(**id);
+            }
+        }
+    }
+    return serials;
+}
+
+capture::Learned learned_of(const Snapshot& snapshot) {
+    capture::Learned learned;
+    if (std::string answers = vendor::vendor_json(snapshot); !answers.empty()) {
+        learned.beside.push_back({"vendor.json", std::move(answers)});
+        learned.serials = serials_of(snapshot);
+    }
+    return learned;
+}
+
+// The folder that an earlier try of this run had begun; it held nothing yet, or it stays.
+void remove_begun(std::string folder) {
+    while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+    ::rmdir((folder + ".partial").c_str());
+}
+
+// The child's part: everything. Its return value is the exit status.
+int record_machine(const cli::CaptureOptions& options, Target& target,
+                   const std::vector<std::string>& refused, Progress& progress) {
+    target.root.refuse(refused);
+    if (!refused.empty()) remove_begun(options.folder);
+    capture::Options how;
+    how.on_step = [&](std::string_view path) { progress.step(path); };
+    how.on_read = [&] { progress.reading_done(); };
+    if (target.root.is_live()) {
+        how.probe = [](const std::vector<std::string>& paths) {
+            return host::probe_nodes(paths, kNodeDeadlineMs);
+        };
+    }
+    if (std::string log = kernel_log_of(target.root); !log.empty())
+        how.beside.push_back({"kernel.log", std::move(log)});
+    Snapshot snapshot;
+    how.learned = [&] { return learned_of(snapshot); };
+    ReadingPlan plan{
+        target.libraries, target.answers, std::chrono::steady_clock::now(),
+        [&](std::string_view what, std::chrono::milliseconds at_most) { progress.wait(what, at_most); }};
+    if (std::find(refused.begin(), refused.end(), kVendorLibraries) != refused.end())
+        plan.libraries = {false, ""};
+    const auto written = capture::capture(
+        target.root, options.folder,
+        [&](const host::Sysroot& root) {
+            collect_facts(root, snapshot, kNodeDeadlineMs);
+            read_first(root, plan, kVendorDeadline, snapshot);
+        },
+        how);
+    if (const auto* error = std::get_if<std::string>(&written)) {
+        log_error(*error);
+        return kUsage;
+    }
+    for (const std::string& path : refused) log_warn(path + ": did not answer; it was left out");
+    const capture::Summary& summary = std::get<capture::Summary>(written);
+    return print(options.folder + ": " + std::to_string(summary.files) + " files, " +
+                 std::to_string(summary.links) + " links, " + std::to_string(summary.nodes) +
+                 " device nodes and read errors\n" +
+                 "Serials, UUIDs, addresses, host and user names are replaced; look through it before you "
+                 "pass it on.\n" +
+                 "Judge it with: gpucheck --machine " + options.folder + "\n");
+}
+
 }  // namespace
 
 int capture_machine(const cli::CaptureOptions& options) {
@@ -49,33 +132,15 @@ int capture_machine(const cli::CaptureOptions& options) {
         return kUsage;
     }
     Target& target = std::get<Target>(opened);
-    const int deadline_ms = 5000;
-    capture::Options how;
-    if (target.root.is_live()) {
-        how.probe = [=](const std::vector<std::string>& paths) {
-            return host::probe_nodes(paths, deadline_ms);
-        };
-    }
-    if (std::string log = kernel_log_of(target.root); !log.empty())
-        how.beside.push_back({"kernel.log", std::move(log)});
-    const auto written = capture::capture(
-        target.root, options.folder,
-        [=](const host::Sysroot& root) {
-            Snapshot unused;
-            collect_facts(root, unused, deadline_ms);
-        },
-        how);
-    if (const auto* error = std::get_if<std::string>(&written)) {
-        log_error(*error);
-        return kUsage;
-    }
-    const capture::Summary& summary = std::get<capture::Summary>(written);
-    return print(options.folder + ": " + std::to_string(summary.files) + " files, " +
-                 std::to_string(summary.links) + " links, " + std::to_string(summary.nodes) +
-                 " device nodes and read errors\n" +
-                 "Serials, UUIDs, addresses, host and user names are replaced; look through it before you "
-                 "pass it on.\n" +
-                 "Judge it with: gpucheck --machine " + options.folder + "\n");
+    const Outcome outcome =
+        supervise(kLimits, [&](const std::vector<std::string>& refused, Progress& progress) {
+            return record_machine(options, target, refused, progress);
+        });
+    if (outcome.kind == Outcome::Kind::finished) return outcome.status;
+    remove_begun(options.folder);
+    log_error("nothing was recorded: ended at " +
+              (outcome.last_step.empty() ? "the start" : outcome.last_step));
+    return kSoftware;
 }
 
 }  // namespace gpucheck

@@ -11,7 +11,6 @@
 #include "agent/report/escape.h"
 #include "agent/report/layout.h"
 #include "agent/run.h"
-#include "agent/vendor/recorded.h"
 #include "agent/vendor/telemetry.h"
 #include "checks/json/model_json.h"
 
@@ -22,6 +21,7 @@ using listing::cell;
 using listing::number_cell;
 using listing::text_cell;
 
+constexpr std::chrono::milliseconds kVendorDeadline{2000};
 constexpr int kNodeDeadlineMs = 1200;
 
 std::string link_words(const PciFunction& pci) {
@@ -104,24 +104,17 @@ bool reading_resets_counts(const Snapshot& snapshot) {
     return false;
 }
 
-void read_telemetry(const Target& target, Snapshot& snapshot, bool first) {
+void read_telemetry(const Target& target, Progress& progress, Snapshot& snapshot, bool first) {
     const bool again = !first && reading_resets_counts(snapshot);
     vendor::read_amdgpu_telemetry(target.root, snapshot, again);
     if (again) {
         for (Device& gpu : snapshot.gpus) gpu.telemetry.first.amd = std::move(gpu.telemetry.last.amd);
     }
     vendor::read_units(target.root, snapshot.host);
-    if (target.root.is_live()) {
-        vendor::read_nvml({}, snapshot, false);
-        return;
-    }
-    // Nothing of this machine is asked about another one.
-    auto answers = vendor::read_vendor_json(target.root.folder());
-    if (const auto* error = std::get_if<std::string>(&answers)) {
-        log_warn(*error);
-    } else if (const auto& recorded = std::get<0>(answers)) {
-        vendor::apply(*recorded, snapshot);
-    }
+    const ReadingPlan plan{
+        target.libraries, target.answers, std::chrono::steady_clock::now(),
+        [&](std::string_view what, std::chrono::milliseconds at_most) { progress.wait(what, at_most); }};
+    read_libraries(target.root, plan, kVendorDeadline, snapshot);
 }
 
 std::string tables_of(const Snapshot& snapshot) {
@@ -142,7 +135,7 @@ int list(const cli::ListOptions& options) {
         target.root.refuse(refused);
         target.root.on_access([&](const host::Access& access) { progress.step(access.path); });
         Snapshot snapshot = read_machine(target, kNodeDeadlineMs);
-        read_telemetry(target, snapshot, first);
+        read_telemetry(target, progress, snapshot, first);
         return snapshot;
     };
     if (options.watch_s) return listing::watch(read, *options.watch_s, options.count);

@@ -66,7 +66,7 @@ report::Report blank_report(const cli::RunOptions& options) {
     report.created = report::rfc3339_now();
     report.tool_version = kVersion;
     report.profile = options.profile;
-    report.simulated = !options.machine.machine.empty();
+    report.simulated = !options.machine.machine.empty() || !options.machine.driver_dir.empty();
     report.machine = options.machine.machine;
     return report;
 }
@@ -119,8 +119,34 @@ Findings conflict_findings(const std::vector<std::string>& conflicts) {
     return findings;
 }
 
+// What NVML may take: its share of the profile's budget, and never what judging needs of the time that is
+// left.
+milliseconds vendor_deadline(Profile profile, milliseconds budget, Clock::time_point end) {
+    constexpr milliseconds kQuick{1000}, kLong{20'000}, kJudging{500}, kLeast{50};
+    const auto left =
+        std::chrono::duration_cast<milliseconds>(end - Clock::now()) - std::min(kJudging, budget / 4);
+    return std::clamp(left, kLeast, profile == Profile::quick ? kQuick : kLong);
+}
+
+// The vendors' facts: once in a quick run, at both ends of a longer one.
+void read_vendors(const cli::RunOptions& options, const Target& target, const Supervision& limits,
+                  Clock::time_point start, Clock::time_point end, const std::vector<std::string>& refused,
+                  Progress& progress, Snapshot& snapshot) {
+    ReadingPlan plan{target.libraries, target.answers, start,
+                     [&](std::string_view what, milliseconds at_most) { progress.wait(what, at_most); }};
+    if (std::find(refused.begin(), refused.end(), kVendorLibraries) != refused.end())
+        plan.libraries = {false, ""};
+    read_first(target.root, plan, vendor_deadline(options.profile, limits.budget, end), snapshot);
+    constexpr milliseconds kSecondNeeds{2500};
+    if (options.profile != Profile::quick && end - Clock::now() > kSecondNeeds) {
+        read_last(target.root, plan, vendor_deadline(options.profile, limits.budget, end - kBetweenReadings),
+                  snapshot);
+    }
+    snapshot.measurements.vendor_telemetry = telemetry_was_read(snapshot);
+}
+
 // The child's part: everything. Its return value is the exit status.
-int work(const cli::RunOptions& options, Target& target, const Supervision& limits,
+int work(const cli::RunOptions& options, Target& target, const Supervision& limits, Clock::time_point end,
          const std::vector<std::string>& refused, Progress& progress) {
     const Clock::time_point start = Clock::now();
     target.root.refuse(refused);
@@ -129,6 +155,7 @@ int work(const cli::RunOptions& options, Target& target, const Supervision& limi
     // Shorter than the stall limit: waiting for device nodes must not look like a file that hangs.
     const int node_deadline_ms = static_cast<int>(limits.stall.count() * 9 / 10);
     report.snapshot = read_machine(target, node_deadline_ms);
+    read_vendors(options, target, limits, start, end, refused, progress, report.snapshot);
     progress.reading_done();
 
     Findings own = refused_findings(refused, limits.stall);
@@ -193,9 +220,10 @@ int run(const cli::RunOptions& options) {
     Supervision limits;
     limits.budget = milliseconds(static_cast<long long>(budget_of(options) * 1000));
     limits.stall = std::clamp<milliseconds>(limits.budget * 2 / 5, milliseconds(50), milliseconds(5000));
+    const Clock::time_point end = Clock::now() + limits.budget;
     const Outcome outcome =
         supervise(limits, [&](const std::vector<std::string>& refused, Progress& progress) {
-            return work(options, target, limits, refused, progress);
+            return work(options, target, limits, end, refused, progress);
         });
     switch (outcome.kind) {
         case Outcome::Kind::finished:

@@ -42,6 +42,7 @@ const std::vector<Check>& all_checks() {
         kClockCheck,
         kKernelLogCheck,
         // what files cannot tell
+        kVendorCallsCheck,
         kTelemetryCheck,
         kExperimentsCheck,
     };

@@ -20,6 +20,7 @@ extern const Check kMemoryCheck;
 extern const Check kNodesCheck;
 extern const Check kKfdCheck;
 extern const Check kExcludedCheck;
+extern const Check kVendorCallsCheck;
 extern const Check kTelemetryCheck;
 extern const Check kExperimentsCheck;
 

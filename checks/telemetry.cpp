@@ -2,6 +2,7 @@
 // are in no file.
 #include "checks/all.h"
 #include "checks/gpus.h"
+#include "checks/vendor_trouble.h"
 
 namespace gpucheck {
 namespace {
@@ -12,6 +13,11 @@ void judge(const Snapshot& snapshot, Findings& findings) {
     if (read.is(true)) {
         findings.push_back(finding("telemetry", Verdict::pass, {}, expected, "read", read.source()));
         return;
+    }
+    if (snapshot.host.vendor_troubles.known()) {
+        for (const VendorTrouble& trouble : *snapshot.host.vendor_troubles) {
+            if (is_slow_start(trouble)) findings.push_back(finding_of(trouble));
+        }
     }
     findings.push_back(finding("telemetry.not_read", Verdict::unknown, {}, expected,
                                read.known() ? "not read" : read.why(), read.source()));

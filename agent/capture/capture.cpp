@@ -15,16 +15,30 @@ namespace {
 constexpr std::array<std::string_view, 4> kBeside{"kernel.log", "vendor.json", "metadata.json",
                                                   "measurements.json"};
 
+// Counters that reading resets (MI200 and before, amdgpu_ras.c): what the run's own reader would take away is
+// read first and kept.
+bool resets_when_read(std::string_view path) {
+    return path.ends_with("_err_count") && path.find("/ras/") != std::string_view::npos;
+}
+
 std::vector<host::Access> watch(host::Sysroot& source,
-                                const std::function<void(const host::Sysroot&)>& collect) {
+                                const std::function<void(const host::Sysroot&)>& collect,
+                                const Options& options, ReadBefore& before) {
     std::vector<host::Access> accesses;
     std::set<std::pair<host::AccessKind, std::string>> seen;
     source.on_access([&](const host::Access& access) {
         if (!access.path.starts_with('/') || access.path.find('\0') != std::string::npos) return;
-        if (seen.emplace(access.kind, access.path).second) accesses.push_back(access);
+        if (options.on_step) options.on_step(access.path);
+        if (!seen.emplace(access.kind, access.path).second) return;
+        accesses.push_back(access);
+        if (access.kind != host::AccessKind::read || !resets_when_read(access.path)) return;
+        const Fact<std::string> real = source.real_path(access.path);
+        before.emplace(real.known() ? *real : access.path, source.read(access.path));
     });
     collect(source);
-    source.on_access({});
+    source.on_access([&](const host::Access& access) {
+        if (options.on_step) options.on_step(access.path);
+    });
     return accesses;
 }
 
@@ -96,13 +110,20 @@ std::variant<Summary, std::string> capture(host::Sysroot& source, const std::str
                                            const Options& options) {
     FolderWriter writer;  // first: a run of a minute must not end with "is not empty"
     if (std::string error = writer.open(folder); !error.empty()) return error;
-    std::variant<Recording, std::string> recorded = record(source, watch(source, collect), options.probe);
-    if (const auto* error = std::get_if<std::string>(&recorded)) return *error;
+    ReadBefore before;
+    const std::vector<host::Access> accesses = watch(source, collect, options, before);
+    Learned learned = options.learned ? options.learned() : Learned{};
+    std::variant<Recording, std::string> recorded = record(source, accesses, options.probe, before);
     Redactor redactor;
     redactor.learn(source);
+    source.on_access({});
+    if (options.on_read) options.on_read();
+    if (const auto* error = std::get_if<std::string>(&recorded)) return *error;
+    for (const std::string& serial : learned.serials) redactor.learn_serial_number(serial);
     const Recording recording = redacted(std::get<Recording>(std::move(recorded)), redactor);
     std::string error = write_machine(writer, recording);
-    for (const Beside& file : options.beside) {
+    learned.beside.insert(learned.beside.begin(), options.beside.begin(), options.beside.end());
+    for (const Beside& file : learned.beside) {
         if (!error.empty()) break;
         if (std::find(kBeside.begin(), kBeside.end(), file.name) == kBeside.end())
             return file.name + ": no file of a recorded machine";

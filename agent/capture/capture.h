@@ -18,9 +18,18 @@ struct Beside {
     std::string name, content;
 };
 
+/// What a run learned elsewhere than in files.
+struct Learned {
+    std::vector<Beside> beside;
+    std::vector<std::string> serials;  ///< to be replaced wherever they stand
+};
+
 struct Options {
-    Probe probe;                 ///< opens device nodes; empty: source.try_open
-    std::vector<Beside> beside;  ///< redacted like everything else
+    Probe probe;                                    ///< opens device nodes; empty: source.try_open
+    std::vector<Beside> beside;                     ///< redacted like everything else
+    std::function<Learned()> learned;               ///< asked once `collect` is through
+    std::function<void(std::string_view)> on_step;  ///< before each access: names it
+    std::function<void()> on_read;                  ///< nothing more is asked of the machine; writing begins
 };
 
 struct Summary {

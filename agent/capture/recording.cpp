@@ -29,7 +29,8 @@ std::string below(const std::string& folder, std::string_view name) {
 
 class Recorder {
   public:
-    Recorder(const host::Sysroot& source, const Probe& probe) : source_(source), probe_(probe) {}
+    Recorder(const host::Sysroot& source, const Probe& probe, const ReadBefore& before)
+        : source_(source), probe_(probe), before_(before) {}
 
     std::variant<Recording, std::string> run(const std::vector<host::Access>& accesses) {
         for (const host::Access& access : accesses) note(access);
@@ -177,7 +178,9 @@ class Recorder {
             recording_.nodes[path] = std::move(node);
             return;
         }
-        const Fact<std::string> content = source_.read(path, kMaxFile);
+        const auto known = before_.find(path);
+        const Fact<std::string> content =
+            known != before_.end() ? known->second : source_.read(path, kMaxFile);
         if (content.known()) {
             total_ += content->size();
             recording_.files[path] = *content;
@@ -264,6 +267,7 @@ class Recorder {
 
     const host::Sysroot& source_;
     const Probe& probe_;
+    const ReadBefore& before_;
     Recording recording_;
     std::map<std::string, Fact<NodeStat>> stats_;
     std::map<std::string, std::optional<std::string>> links_;
@@ -278,8 +282,9 @@ class Recorder {
 }  // namespace
 
 std::variant<Recording, std::string> record(const host::Sysroot& source,
-                                            const std::vector<host::Access>& accesses, const Probe& probe) {
-    return Recorder(source, probe).run(accesses);
+                                            const std::vector<host::Access>& accesses, const Probe& probe,
+                                            const ReadBefore& before) {
+    return Recorder(source, probe, before).run(accesses);
 }
 
 }  // namespace gpucheck::capture

@@ -29,9 +29,13 @@ struct Recording {
 /// happen in our own process: the open of a sick device never returns.
 using Probe = std::function<std::vector<Fact<std::string>>(const std::vector<std::string>& paths)>;
 
+/// Content, by real path, that must not be asked for again: the first reading took it away.
+using ReadBefore = std::map<std::string, Fact<std::string>>;
+
 /// Asks `source` again for everything in `accesses`. An error when it is too much to keep.
 std::variant<Recording, std::string> record(const host::Sysroot& source,
-                                            const std::vector<host::Access>& accesses, const Probe& probe);
+                                            const std::vector<host::Access>& accesses, const Probe& probe,
+                                            const ReadBefore& before = {});
 
 /// `target` of a link at the absolute path `place`, as a relative one that does not climb above the root.
 std::string relative_target(std::string_view place, std::string_view target);

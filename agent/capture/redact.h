@@ -26,6 +26,8 @@ class Redactor {
     /// Learns names and serials that must vanish wherever they appear, whether or not a check reads these
     /// files.
     void learn(const host::Sysroot& source);
+    /// The same for a serial number that is known from elsewhere than a file.
+    void learn_serial_number(std::string_view value) { learn_serial("", value); }
     /// The content of `path` (its real path) as it may be written; nullopt: must not be written at all.
     std::optional<std::string> file(std::string_view path, const std::string& content);
     /// A path or a link's target.

@@ -11,11 +11,23 @@
 #include <thread>
 
 namespace gpucheck::child {
+namespace {
+
+constexpr std::int64_t kMostAllowedMs = 86'400'000;
+
+}  // namespace
 
 void Board::announce(std::string_view what) {
+    announce(what, std::chrono::milliseconds(0));
+}
+
+void Board::announce(std::string_view what, std::chrono::milliseconds at_most) {
     const std::size_t length = std::min(what.size(), text_.size() - 1);
     std::memcpy(text_.data(), what.data(), length);
     text_[length] = '\0';
+    allowance_ms_.store(
+        static_cast<std::uint32_t>(std::clamp<std::int64_t>(at_most.count(), 0, kMostAllowedMs)),
+        std::memory_order_release);
     sequence_.fetch_add(1, std::memory_order_acq_rel);
 }
 

@@ -20,6 +20,8 @@ class Board {
   public:
     /// Child: names the step that begins now, cut to what fits.
     void announce(std::string_view what);
+    /// Child: the same, for a step that may take `at_most` before it counts as one that hangs.
+    void announce(std::string_view what, std::chrono::milliseconds at_most);
     /// Child: from here on steps are announced no more.
     void set_quiet() { quiet_.store(1, std::memory_order_release); }
     /// Child: it could not even begin; an errno.
@@ -27,6 +29,10 @@ class Board {
 
     /// Parent: changes with every announcement.
     std::uint64_t sequence() const { return sequence_.load(std::memory_order_acquire); }
+    /// Parent: what the step was given; 0: nothing special.
+    std::chrono::milliseconds allowance() const {
+        return std::chrono::milliseconds(allowance_ms_.load(std::memory_order_acquire));
+    }
     bool quiet() const { return quiet_.load(std::memory_order_acquire) != 0; }
     int error() const { return error_.load(std::memory_order_acquire); }
     /// Parent: the last announcement; may be torn when the child announces at this moment.
@@ -35,6 +41,7 @@ class Board {
   private:
     std::atomic<std::uint64_t> sequence_{0};
     std::atomic<std::uint32_t> quiet_{0};
+    std::atomic<std::uint32_t> allowance_ms_{0};
     std::atomic<int> error_{0};
     std::array<char, 2048> text_{};
 };

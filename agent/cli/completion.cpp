@@ -37,7 +37,7 @@ std::string bash(const CLI::App& app) {
            "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command= word "
            "words i\n"
            "    case $previous in\n"
-           "        --machine|--specs) COMPREPLY=($(compgen -d -- \"$current\")); return ;;\n"
+           "        --machine|--specs|--driver-dir) COMPREPLY=($(compgen -d -- \"$current\")); return ;;\n"
            "        --output) COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n"
            "        --profile) COMPREPLY=($(compgen -W 'quick boot acceptance' -- \"$current\")); return ;;\n"
            "        --format) COMPREPLY=($(compgen -W 'text json junit prometheus nagios html' -- "

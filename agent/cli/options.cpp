@@ -50,6 +50,11 @@ void add_machine_options(CLI::App& app, MachineOptions& options) {
     app.add_option("--instance-type", options.instance_type,
                    "The instance's type, e.g. gpu-mi300x8-1536gb; what it promises is expected")
         ->option_text("TYPE");
+    app.add_option(
+           "--driver-dir", options.driver_dir,
+           "Load the vendors' libraries (libnvidia-ml.so.1) from DIR alone instead of from the system; the "
+           "report says that it is simulated")
+        ->option_text("DIR");
     app.add_option("--kernel-log", options.kernel_log,
                    "Take the kernel log from FILE (- for standard input) instead of the machine's own")
         ->option_text("FILE|-");

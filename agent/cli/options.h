@@ -17,6 +17,7 @@ struct MachineOptions {
     std::vector<std::string> expect;  ///< KEY=VALUE
     std::string provider, instance_type;
     std::string specs_folder;
+    std::string driver_dir;  ///< folder of the vendor libraries; empty: the system's
     std::string kernel_log;  ///< file, "-", or empty: the machine's own
 };
 

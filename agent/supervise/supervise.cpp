@@ -23,6 +23,9 @@ class SharedProgress : public Progress {
   public:
     explicit SharedProgress(child::Board& board) : board_(board) {}
     void step(std::string_view what) override { board_.announce(what); }
+    void wait(std::string_view what, std::chrono::milliseconds at_most) override {
+        board_.announce(what, at_most);
+    }
     void reading_done() override { board_.set_quiet(); }
 
   private:
@@ -54,7 +57,7 @@ Watched watch(pid_t worker, int ends, const child::Board& board, Clock::time_poi
         if (sequence != seen || board.quiet()) {
             seen = sequence;
             since = now;
-        } else if (now - since > stall) {
+        } else if (now - since > std::max(stall, board.allowance())) {
             return Watched::stalled;
         }
         if (ended) {

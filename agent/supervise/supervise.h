@@ -16,6 +16,8 @@ class Progress {
     virtual ~Progress() = default;
     /// Before each step that could hang: names it.
     virtual void step(std::string_view what) = 0;
+    /// A step that may take `at_most`: it waits for children that have a deadline of their own.
+    virtual void wait(std::string_view what, std::chrono::milliseconds at_most) = 0;
     /// From here on only computation follows; nothing is watched but the budget.
     virtual void reading_done() = 0;
 };

@@ -12,7 +12,7 @@ namespace gpucheck::vendor {
 
 /// Where vendor libraries come from: only from `driver_dir` when it is given (`--driver-dir`), else from
 /// where the dynamic linker looks and the folders that GPU containers mount them into. A recorded machine has
-/// no libraries of its own: `allowed` is false then unless a driver_dir is given.
+/// no libraries of its own: without a driver_dir `allowed` is false then.
 struct LibrarySource {
     bool allowed = true;
     std::string driver_dir;

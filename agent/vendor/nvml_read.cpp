@@ -60,9 +60,7 @@ VendorTrouble trouble(const child::Outcome& outcome, const child::Limits& limits
     trouble.library = kSoname;
     trouble.call = outcome.last_step;
     trouble.device = device;
-    // A call that could not even be killed hangs all the same; the detail says so.
-    trouble.outcome =
-        outcome.kind == child::Outcome::Kind::unkillable ? "hangs" : child::name_of(outcome.kind);
+    trouble.outcome = child::name_of(outcome.kind);
     trouble.detail = child::detail_of(outcome, limits);
     return trouble;
 }

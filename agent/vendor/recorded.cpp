@@ -28,6 +28,17 @@ class Reader {
         return from_json(json, into, what) || fail(where, what);
     }
 
+    bool seconds(const Json& entry, const char* name, const std::string& where, Fact<double>& into) {
+        into = Missing{kSource, "not captured"};
+        const auto found = entry.find(name);
+        if (found == entry.end()) return true;
+        constexpr double kMost = 1e9;
+        const bool good = found->is_number() && found->get<double>() >= 0 && found->get<double>() < kMost;
+        if (!good) return fail(where, std::string(name) + " is no number of seconds");
+        into = Fact<double>(found->get<double>(), kSource);
+        return true;
+    }
+
     template <class T>
     bool gpus(const Json& json, const std::string& where, bool with_first,
               std::map<Bdf, RecordedAnswers::Readings<T>>& into) {
@@ -45,6 +56,8 @@ class Reader {
             if (first != entry.end() && !value(*first, here + ".first", readings.first.emplace()))
                 return false;
             if (last != entry.end() && !value(*last, here + ".last", readings.last.emplace())) return false;
+            if (!seconds(entry, "first_at_s", here, readings.first_at_s)) return false;
+            if (!seconds(entry, "last_at_s", here, readings.last_at_s)) return false;
         }
         return true;
     }
@@ -57,8 +70,9 @@ class Reader {
         if (const auto found = json.find("gpus"); found != json.end()) {
             if (!gpus(*found, "nvml.gpus", true, answers.nvidia)) return false;
         }
+        answers.troubles.emplace();
         const auto troubles = json.find("troubles");
-        return troubles == json.end() || value(*troubles, "nvml.troubles", answers.troubles);
+        return troubles == json.end() || value(*troubles, "nvml.troubles", *answers.troubles);
     }
 
     bool document(const Json& json, RecordedAnswers& answers) {
@@ -106,7 +120,11 @@ void put_readings(const std::map<Bdf, RecordedAnswers::Readings<T>>& all, Device
                   bool with_first) {
     const auto found = all.find(gpu.bdf);
     if (with_first) put(found == all.end() ? std::nullopt : found->second.first, gpu.telemetry.first.*part);
-    if (found != all.end() && found->second.last) put(found->second.last, gpu.telemetry.last.*part);
+    gpu.telemetry.first.at_s = gpu.telemetry.last.at_s = Missing{kSource, "not captured"};
+    if (found == all.end()) return;
+    gpu.telemetry.first.at_s = found->second.first_at_s;
+    gpu.telemetry.last.at_s = found->second.last_at_s;
+    if (found->second.last) put(found->second.last, gpu.telemetry.last.*part);
 }
 
 }  // namespace
@@ -139,15 +157,33 @@ void apply(const RecordedAnswers& answers, Snapshot& snapshot) {
             put_readings(answers.amd, gpu, &Reading::amd, false);
         }
     }
-    snapshot.host.vendor_troubles = Fact<std::vector<VendorTrouble>>(answers.troubles, kSource);
+    if (answers.troubles) {
+        snapshot.host.vendor_troubles = Fact<std::vector<VendorTrouble>>(*answers.troubles, kSource);
+    } else {
+        snapshot.host.vendor_troubles = Missing{kSource, "not captured"};
+    }
 }
 
 namespace {
 
 // A reading that nobody made says nothing and is not written.
 template <class T>
-void keep(Json& entry, const char* name, const T& reading) {
-    if (!(reading == T{})) entry[name] = to_json(reading);
+bool says_something(const T& value) {
+    if constexpr (model_json::is_a<T, Fact>) {
+        return value.known() || (value.why() != "not looked at" && value.why() != "not captured");
+    } else if constexpr (model_json::HasFields<T>) {
+        return std::apply([&](const auto&... field) { return (says_something(value.*field.member) || ...); },
+                          T::fields());
+    } else {
+        return true;
+    }
+}
+
+template <class T>
+void keep(Json& entry, const std::string& name, const T& reading, const Fact<double>& at_s) {
+    if (!says_something(reading)) return;
+    entry[name] = to_json(reading);
+    if (at_s.known()) entry[name + "_at_s"] = *at_s;
 }
 
 }  // namespace
@@ -157,20 +193,22 @@ std::string vendor_json(const Snapshot& snapshot) {
     for (const Device& gpu : snapshot.gpus) {
         Json entry = Json::object();
         if (gpu.vendor == Vendor::nvidia) {
-            keep(entry, "first", gpu.telemetry.first.nvidia);
-            keep(entry, "last", gpu.telemetry.last.nvidia);
+            keep(entry, "first", gpu.telemetry.first.nvidia, gpu.telemetry.first.at_s);
+            keep(entry, "last", gpu.telemetry.last.nvidia, gpu.telemetry.last.at_s);
             if (!entry.empty()) nvidia[gpu.bdf.str()] = std::move(entry);
         } else {
-            keep(entry, "last", gpu.telemetry.last.amd);
+            keep(entry, "last", gpu.telemetry.last.amd, gpu.telemetry.last.at_s);
+            if (!entry.empty() && gpu.telemetry.first.at_s.known())
+                entry["first_at_s"] = *gpu.telemetry.first.at_s;
             if (!entry.empty()) amd[gpu.bdf.str()] = std::move(entry);
         }
     }
     Json document = Json::object();
-    const bool asked = !(snapshot.host.nvml == NvmlSystem{});
     const auto& troubles = snapshot.host.vendor_troubles;
-    if (asked || !nvidia.empty()) {
-        document["nvml"] = {{"system", to_json(snapshot.host.nvml)}, {"gpus", std::move(nvidia)}};
-        if (troubles.known()) document["nvml"]["troubles"] = to_json(*troubles);
+    if (troubles.known()) {  // somebody asked NVML
+        document["nvml"] = {{"system", to_json(snapshot.host.nvml)},
+                            {"gpus", std::move(nvidia)},
+                            {"troubles", to_json(*troubles)}};
     }
     if (!amd.empty()) document["amd"] = {{"gpus", std::move(amd)}};
     return document.empty() ? std::string() : dump_json(document) + "\n";

@@ -18,11 +18,12 @@ struct RecordedAnswers {
     template <class T>
     struct Readings {
         std::optional<T> first, last;
+        Fact<double> first_at_s, last_at_s;  ///< seconds since that run began
     };
     std::optional<NvmlSystem> nvml;
     std::map<Bdf, Readings<NvidiaTelemetry>> nvidia;
-    std::map<Bdf, Readings<AmdTelemetry>> amd;  ///< `last` alone: the first reading is in sysroot/
-    std::vector<VendorTrouble> troubles;
+    std::map<Bdf, Readings<AmdTelemetry>> amd;           ///< `last` alone: the first reading is in sysroot/
+    std::optional<std::vector<VendorTrouble>> troubles;  ///< nullopt: no vendor library was asked
 };
 
 /// Reads FOLDER/vendor.json: nullopt when there is none, a sentence when it is not usable.

@@ -40,8 +40,8 @@ struct VendorTrouble {
     std::string library;  ///< "libnvidia-ml.so.1"
     std::string call;     ///< "nvmlDeviceGetEccMode"; what the child had announced last
     std::string device;   ///< PCI address, or empty for the library as a whole
-    std::string
-        outcome;  ///< "hangs", "crashed", "exited", "flooded", "garbage", "out_of_memory", "not_started"
+    /// "hangs", "unkillable", "crashed", "exited", "flooded", "garbage", "out_of_memory", "not_started"
+    std::string outcome;
     std::string detail;  ///< "SIGSEGV", "exit status 3", "no answer within 800 ms; could not be killed"
     bool operator==(const VendorTrouble&) const = default;
     static constexpr auto fields() {

@@ -29,5 +29,19 @@ TEST(Telemetry, NeedsAGpu) {
     EXPECT_EQ(run_check(kTelemetryCheck, machine, Profile::boot).verdict, Verdict::not_applicable);
 }
 
+// Without persistence mode a healthy GPU needs seconds for the first call, which quick does not have.
+TEST(Telemetry, NamesTheFirstCallThatTookTooLong) {
+    Snapshot machine = healthy_h100_x8();
+    machine.measurements.vendor_telemetry = Missing{"nvml", "nvmlInit_v2 hangs"};
+    const VendorTrouble slow{"libnvidia-ml.so.1", "nvmlDeviceGetHandleByPciBusId_v2", "0000:19:00.0", "hangs",
+                             "no answer within 1000 ms"};
+    machine.host.vendor_troubles = fact(std::vector<VendorTrouble>{slow});
+    EXPECT_EQ(said(kTelemetryCheck, machine),
+              "telemetry.not_read host unknown\nvendor.call.hangs 0000:19:00.0 unknown");
+    EXPECT_EQ(said(kVendorCallsCheck, machine), "");
+    EXPECT_EQ(run_check(kVendorCallsCheck, machine, Profile::quick).verdict, Verdict::pass);
+    EXPECT_FALSE(run_check(kTelemetryCheck, machine, Profile::quick).required);
+}
+
 }  // namespace
 }  // namespace gpucheck
