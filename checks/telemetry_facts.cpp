@@ -19,7 +19,8 @@ bool one_of(const T& text, std::initializer_list<std::string_view> beginnings) {
 }  // namespace
 
 bool not_offered(const Missing& missing) {
-    return one_of(missing.why, {"NOT_SUPPORTED", "FUNCTION_NOT_FOUND", "symbol absent"});
+    return one_of(missing.why, {"NOT_SUPPORTED", "VGPU_ECC_NOT_SUPPORTED", "FUNCTION_NOT_FOUND", "DEPRECATED",
+                                "symbol absent"});
 }
 
 bool not_asked(const Missing& missing) {
