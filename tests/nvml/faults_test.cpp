@@ -68,7 +68,9 @@ void drive(const CallNames& call, const Case& fault, const Snapshot& well,
         if (address == kSick) continue;
         const auto& other = first_of(read, address);
         EXPECT_GT(known_facts(other), 200U) << address;
-        if (call.member != "fabric") EXPECT_EQ(other, first_of(well, address)) << address;
+        if (call.member != "fabric") {
+            EXPECT_EQ(other, first_of(well, address)) << address;
+        }
     }
     bool named = fault.outcome.empty();
     for (const VendorTrouble& trouble : *read.host.vendor_troubles) {
@@ -80,7 +82,9 @@ void drive(const CallNames& call, const Case& fault, const Snapshot& well,
         EXPECT_TRUE(trouble.device == kSick || trouble.device.empty()) << trouble.device;
     }
     EXPECT_TRUE(named);
-    if (fault.outcome.empty()) EXPECT_TRUE(read.host.vendor_troubles->empty());
+    if (fault.outcome.empty()) {
+        EXPECT_TRUE(read.host.vendor_troubles->empty());
+    }
 }
 
 class NvmlFault : public testing::TestWithParam<Case> {};
