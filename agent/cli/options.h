@@ -63,7 +63,7 @@ struct CostOptions {
     std::string gpus, group;                  ///< of the instance; of one copy of the model
     std::string from, assume, board, fabric;  ///< where the rates come from
     std::vector<std::string> measured, price, compare, owned;
-    std::string instance_price, market, scenario = "offline", utilization = "0.5";
+    std::string instance_price, market, scenario, utilization = "0.5";
     std::string check_table, format = "text";
     bool weight_only = false, attention_dp = false, plot = false, list_models = false;
 };

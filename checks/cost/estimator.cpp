@@ -1,5 +1,5 @@
-// The five-term model; see estimator.h. Constants were fitted once to published results on A100 and H100 (docs/cost.md):
-// they multiply measured rates and must not be refitted to a single machine.
+// The five-term model; see estimator.h. Constants were fitted once to published results on A100 and H100
+// (docs/cost.md): they multiply measured rates and must not be refitted to a single machine.
 #include "checks/cost/estimator.h"
 
 #include <algorithm>
@@ -10,13 +10,13 @@
 namespace gpucheck::cost {
 namespace {
 
-constexpr double kWeightRead = 0.93;       // of the bandwidth, when weights stream
-constexpr double kPrefillGemm = 0.90;      // of the GEMM rate
-constexpr double kDecodeGemm = 0.85;       // of the GEMM rate
+constexpr double kWeightRead = 0.93;        // of the bandwidth, when weights stream
+constexpr double kPrefillGemm = 0.90;       // of the GEMM rate
+constexpr double kDecodeGemm = 0.85;        // of the GEMM rate
 constexpr double kPrefillAttention = 0.90;  // of the 16-bit GEMM rate
-constexpr double kLatentAttention = 0.50;  // of the 16-bit GEMM rate, decoding with a latent cache
-constexpr double kExpertGemm = 0.31;       // extra factor on routed experts
-constexpr double kLayerS = 50e-6;          // launches and scheduling of one layer
+constexpr double kLatentAttention = 0.50;   // of the 16-bit GEMM rate, decoding with a latent cache
+constexpr double kExpertGemm = 0.31;        // extra factor on routed experts
+constexpr double kLayerS = 50e-6;           // launches and scheduling of one layer
 constexpr double kMemoryShare = 0.90, kMemoryShareOneBatch = 0.95;
 constexpr double kReserveBytes = 3.5e9;  // runtime and communication buffers of one GPU
 constexpr double kChunk = 8192;          // tokens that are prefilled together
@@ -46,7 +46,8 @@ struct Setup {
 
 double max_concurrency(const Setup& s, double context, double share) {
     const double head = 2 * (s.size.head + s.size.embedding) * (s.spread ? s.n : 1);
-    const double room = s.n * (share * s.capacity - kReserveBytes) - s.dense_bytes() - s.expert_bytes() - head;
+    const double room =
+        s.n * (share * s.capacity - kReserveBytes) - s.dense_bytes() - s.expert_bytes() - head;
     return room / (s.kv_token_bytes * context_of(s.model, context) * s.copies);
 }
 
@@ -71,8 +72,7 @@ double decode_communication(const Setup& s, double batch) {
 StepTerms step(const Setup& s, double batch, double tokens) {
     const ModelSize& size = s.size;
     StepTerms terms;
-    const double touched =
-        s.model.mixture() ? 1 - std::pow(1 - s.model.top_k / s.model.experts, batch) : 0;
+    const double touched = s.model.mixture() ? 1 - std::pow(1 - s.model.top_k / s.model.experts, batch) : 0;
     terms.weights =
         (s.dense_bytes() + 2 * size.head + s.expert_bytes() * touched) / (s.n * s.bandwidth * kWeightRead);
     terms.gemm = 2 * batch / (s.n * kDecodeGemm) *
@@ -103,9 +103,9 @@ double prefill(const Setup& s, double isl, double batch) {
     const LlmModel& m = s.model;
     const double chunk = std::max(std::min(batch * isl, kChunk), std::min(isl, kChunk));
     const double chunks = isl / chunk;
-    const double compute = 2 * isl / (s.n * s.fw * kPrefillGemm) * (size.dense + size.expert_active / kExpertGemm);
-    const double read =
-        (s.dense_bytes() + s.expert_bytes()) / (s.n * s.bandwidth * kWeightRead) * chunks;
+    const double compute =
+        2 * isl / (s.n * s.fw * kPrefillGemm) * (size.dense + size.expert_active / kExpertGemm);
+    const double read = (s.dense_bytes() + s.expert_bytes()) / (s.n * s.bandwidth * kWeightRead) * chunks;
     const double head_dim = m.latent() ? (m.nope_dim + m.rope_dim + m.v_dim) / 2 : m.head_dim;
     const double attention =
         4 * m.heads * head_dim * prompt_pairs(m, isl) * m.layers / (s.n * s.f16 * kPrefillAttention);
@@ -132,11 +132,13 @@ std::variant<double, Refusal> weight_rate(const MeasuredMachine& machine, const 
     if (load.weights == Precision::fp16) return f16;
     const std::string name(name_of(load.weights));
     const std::optional<bool> native = eight ? machine.has_fp8 : machine.has_fp4;
-    if (!native) return Refusal{RefusalCode::no_measurement, "whether this board computes in " + name + " is not known"};
+    if (!native)
+        return Refusal{RefusalCode::no_measurement,
+                       "whether this board computes in " + name + " is not known"};
     if (!*native) {
         if (load.weight_only) return f16;
-        return Refusal{RefusalCode::precision_unsupported,
-                       "the matrix units do not compute in " + name + "; --weight-only stores the weights in it"};
+        return Refusal{RefusalCode::precision_unsupported, "the matrix units do not compute in " + name +
+                                                               "; --weight-only stores the weights in it"};
     }
     const std::optional<double> rate = eight ? machine.fp8_flop_s : machine.fp4_flop_s;
     if (!rate || !within(*rate, kLeastRate, kMostRate)) {
@@ -154,15 +156,16 @@ std::variant<Setup, Refusal> set_up(const LlmModel& model, const MeasuredMachine
         return Refusal{RefusalCode::fabric_unknown, "groups of 1, 2, 4 or 8 GPUs are known"};
     }
     if (n > machine.gpus) {
-        return Refusal{RefusalCode::gpu_count_mismatch, "a group of " + std::to_string(n) + " GPUs on an instance of " +
-                                                            std::to_string(machine.gpus)};
+        return Refusal{
+            RefusalCode::gpu_count_mismatch,
+            "a group of " + std::to_string(n) + " GPUs on an instance of " + std::to_string(machine.gpus)};
     }
     if (n > 1 && machine.fabric == Fabric::unknown) {
         return Refusal{RefusalCode::fabric_unknown, "how the GPUs are connected is not known"};
     }
-    for (const auto& [value, name] :
-         {std::pair{machine.bandwidth_bytes_s, "memory bandwidth"}, std::pair{machine.fp16_flop_s, "16-bit matrix rate"},
-          std::pair{machine.capacity_bytes, "memory capacity"}}) {
+    for (const auto& [value, name] : {std::pair{machine.bandwidth_bytes_s, "memory bandwidth"},
+                                      std::pair{machine.fp16_flop_s, "16-bit matrix rate"},
+                                      std::pair{machine.capacity_bytes, "memory capacity"}}) {
         if (!value || !within(*value, kLeastRate, kMostRate)) {
             return Refusal{RefusalCode::no_measurement, std::string("the ") + name + " was not measured"};
         }
@@ -215,8 +218,9 @@ double batch_of(const Workload& load, double b_max) {
 
 std::string_view name_of(RefusalCode code) {
     constexpr std::array<std::string_view, 11> kNames{
-        "does_not_fit", "precision_unsupported", "fabric_unknown",     "no_measurement", "price_unknown",
-        "model_unknown", "unscorable",           "gpu_count_mismatch", "partitioned",    "bad_workload", "not_reachable"};
+        "does_not_fit",  "precision_unsupported", "fabric_unknown", "no_measurement",
+        "price_unknown", "model_unknown",         "unscorable",     "gpu_count_mismatch",
+        "partitioned",   "bad_workload",          "not_reachable"};
     return kNames[static_cast<std::size_t>(code)];
 }
 

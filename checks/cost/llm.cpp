@@ -11,7 +11,8 @@ namespace {
 double attention_weights(const LlmModel& m) {
     if (!m.latent()) return 2 * m.hidden * m.heads * m.head_dim + 2 * m.hidden * m.kv_heads * m.head_dim;
     const double key = m.nope_dim + m.rope_dim;
-    const double query = m.q_lora > 0 ? m.hidden * m.q_lora + m.q_lora * m.heads * key : m.hidden * m.heads * key;
+    const double query =
+        m.q_lora > 0 ? m.hidden * m.q_lora + m.q_lora * m.heads * key : m.hidden * m.heads * key;
     return query + m.hidden * (m.kv_lora + m.rope_dim) + m.kv_lora * m.heads * (m.nope_dim + m.v_dim) +
            m.heads * m.v_dim * m.hidden;
 }
@@ -80,7 +81,8 @@ std::optional<std::string> invalid_shape(const LlmModel& m) {
         }
     }
     if (!m.latent() && m.kv_heads > m.heads) return std::string("more KV heads than attention heads");
-    if (!(m.window_fraction >= 0 && m.window_fraction <= 1)) return std::string("window fraction is no fraction");
+    if (!(m.window_fraction >= 0 && m.window_fraction <= 1))
+        return std::string("window fraction is no fraction");
     return std::nullopt;
 }
 

@@ -33,9 +33,9 @@ std::string_view name_of(Basis basis);
 
 /// One kind of GPU as measured, and how many of them the instance has. Rates are of one GPU, sustained.
 struct MeasuredMachine {
-    std::string board;       ///< key of the board table; empty: unknown
-    std::string board_name;  ///< for people
-    unsigned gpus = 0;       ///< of the whole instance
+    std::string board;                        ///< key of the board table; empty: unknown
+    std::string board_name;                   ///< for people
+    unsigned gpus = 0;                        ///< of the whole instance
     std::optional<double> bandwidth_bytes_s;  ///< HBM, arrays >= 1 GiB
     /// Dense GEMM, median of large shapes, by the width of its inputs.
     std::optional<double> fp16_flop_s, fp8_flop_s, fp4_flop_s;

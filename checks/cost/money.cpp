@@ -27,7 +27,8 @@ std::optional<long> day_number(const std::string& date) {
     if (date.size() != 7 && date.size() != 10) return std::nullopt;
     const auto year = digits(date, 0, 4), month = digits(date, 5, 2);
     const auto day = date.size() == 10 ? digits(date, 8, 2) : std::optional(1);
-    if (!year || !month || !day || date[4] != '-' || (date.size() == 10 && date[7] != '-')) return std::nullopt;
+    if (!year || !month || !day || date[4] != '-' || (date.size() == 10 && date[7] != '-'))
+        return std::nullopt;
     if (*month < 1 || *month > 12 || *day < 1 || *day > 31) return std::nullopt;
     const long y = *month <= 2 ? *year - 1 : *year;
     const long shifted = *month > 2 ? *month - 3 : *month + 9;  // March is the first month
@@ -48,13 +49,13 @@ std::optional<double> usd_per_token(std::optional<double> usd_gpu_hour, double t
     return *price / kHour / tokens_per_s_per_gpu / utilization;
 }
 
-UsdPerMillion usd_per_million(const Estimate& estimate, const Workload& load, std::optional<double> usd_gpu_hour,
-                              double utilization) {
+UsdPerMillion usd_per_million(const Estimate& estimate, const Workload& load,
+                              std::optional<double> usd_gpu_hour, double utilization) {
     const auto price = usable_price(usd_gpu_hour);
     if (!price || !positive(utilization, 1)) return {};
     const double usd_s = *price * load.group / kHour / utilization;
-    return {usd_s * estimate.prefill_s / load.isl * kMillion, usd_s * estimate.step_s / estimate.batch * kMillion,
-            usd_s / estimate.tokens_per_s * kMillion};
+    return {usd_s * estimate.prefill_s / load.isl * kMillion,
+            usd_s * estimate.step_s / estimate.batch * kMillion, usd_s / estimate.tokens_per_s * kMillion};
 }
 
 OwnershipCost cost_of_owning(const Ownership& owned) {
@@ -63,8 +64,10 @@ OwnershipCost cost_of_owning(const Ownership& owned) {
         owned.pue >= 1 && owned.pue <= 10) {
         cost.electricity_usd_gpu_hour = *owned.kw_per_gpu * owned.pue * *owned.load * *owned.usd_per_kwh;
     }
-    if (positive(owned.capex_usd_per_gpu, 1e9) && positive(owned.years, 100) && positive(owned.availability, 1)) {
-        cost.capital_usd_gpu_hour = *owned.capex_usd_per_gpu / (kHoursPerYear * *owned.years * *owned.availability);
+    if (positive(owned.capex_usd_per_gpu, 1e9) && positive(owned.years, 100) &&
+        positive(owned.availability, 1)) {
+        cost.capital_usd_gpu_hour =
+            *owned.capex_usd_per_gpu / (kHoursPerYear * *owned.years * *owned.availability);
     }
     const double rest = owned.software_usd_gpu_hour + owned.other_usd_gpu_hour;
     if (cost.electricity_usd_gpu_hour && cost.capital_usd_gpu_hour && rest >= 0 && rest <= kMostUsd) {

@@ -1,5 +1,5 @@
-// From tokens per second and a price to dollars per token, and back: a table whose price, speed and cost do not
-// agree has misled people by a factor of 158.
+// From tokens per second and a price to dollars per token, and back: a table whose price, speed and cost do
+// not agree has misled people by a factor of 158.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,8 @@ struct Price {
     std::string market;         ///< "rental", "owned", "unknown"
 };
 
-/// A price that can be divided by; nullopt for unknown, zero, negative, NaN, and for more than 1e6 USD an hour.
+/// A price that can be divided by; nullopt for unknown, zero, negative, NaN, and for more than 1e6 USD an
+/// hour.
 std::optional<double> usable_price(std::optional<double> usd_gpu_hour);
 
 /// Prices outside are more likely those of a whole instance or in cents.
@@ -34,16 +35,16 @@ struct UsdPerMillion {
     std::optional<double> blended;  ///< all cost charged to output tokens
 };
 /// `utilization`: fraction of the hour that produces tokens, in (0, 1].
-UsdPerMillion usd_per_million(const Estimate& estimate, const Workload& load, std::optional<double> usd_gpu_hour,
-                              double utilization = 1);
+UsdPerMillion usd_per_million(const Estimate& estimate, const Workload& load,
+                              std::optional<double> usd_gpu_hour, double utilization = 1);
 
 /// Owning instead of renting. What has no value has no default.
 struct Ownership {
     std::optional<double> capex_usd_per_gpu, years, availability;  ///< availability in (0, 1]
-    std::optional<double> kw_per_gpu;    ///< provisioned, with host and network; times `pue`
+    std::optional<double> kw_per_gpu;  ///< provisioned, with host and network; times `pue`
     std::optional<double> usd_per_kwh;
-    std::optional<double> load;          ///< mean power / provisioned power, in (0, 1]; not the utilisation
-    double pue = 1;                      ///< 1: cooling is in kw_per_gpu
+    std::optional<double> load;  ///< mean power / provisioned power, in (0, 1]; not the utilisation
+    double pue = 1;              ///< 1: cooling is in kw_per_gpu
     double software_usd_gpu_hour = 0, other_usd_gpu_hour = 0;
 };
 struct OwnershipCost {
@@ -65,8 +66,8 @@ struct ClaimVerdict {
 inline constexpr double kClaimTolerance = 0.02;
 ClaimVerdict check_claim(const Claim& claim);
 
-/// Whole days from `as_of` ("2026-07" counts from its first day) to `today` ("2026-11-30"); nullopt when one is
-/// no date.
+/// Whole days from `as_of` ("2026-07" counts from its first day) to `today` ("2026-11-30"); nullopt when one
+/// is no date.
 std::optional<long> days_between(const std::string& as_of, const std::string& today);
 inline constexpr long kStalePriceDays = 90;
 

@@ -29,8 +29,8 @@ const ReferenceRow* fitting_row(const QuoteRequest& request, const Workload& loa
     if (request.point != Point::maximum || request.machine->board.empty()) return nullptr;
     for (const ReferenceRow* row : request.references) {
         if (row->board == request.machine->board && row->model == request.model->key &&
-            row->scenario == request.scenario && same_precision(row->precision, load.weights) && near(load.isl, row->isl) &&
-            near(load.osl, row->osl)) {
+            row->scenario == request.scenario && same_precision(row->precision, load.weights) &&
+            near(load.isl, row->isl) && near(load.osl, row->osl)) {
             return row;
         }
     }
@@ -84,7 +84,8 @@ void set_price(Quote& result, const QuoteRequest& request) {
         usd_per_million(*result.estimate, result.load, result.price.usd_gpu_hour, request.utilization);
     const double price = *result.price.usd_gpu_hour;
     if (price < kLeastLikelyUsd || price > kMostLikelyUsd) {
-        result.warnings.push_back("the price per GPU-hour is outside 0.3 to 15 USD: is it that of a whole instance?");
+        result.warnings.push_back(
+            "the price per GPU-hour is outside 0.3 to 15 USD: is it that of a whole instance?");
     }
     if (const auto days = days_between(result.price.as_of, request.today); days && *days > kStalePriceDays) {
         result.warnings.push_back("the price is of " + result.price.as_of + ", " + std::to_string(*days) +
@@ -108,8 +109,8 @@ double Quote::replicas() const {
 }
 
 double analytic_band(bool mixture, Basis basis) {
-    // Share of held-out published results inside: dense x1.3 91 %, mixtures x1.75 91-93 % (docs/cost.md). Datasheet
-    // rates widen the dense band to x1.6; the mixture's is widened by the same.
+    // Share of held-out published results inside: dense x1.3 91 %, mixtures x1.75 91-93 % (docs/cost.md).
+    // Datasheet rates widen the dense band to x1.6; the mixture's is widened by the same.
     const double band = mixture ? 1.75 : 1.3;
     return basis == Basis::datasheet ? band * 1.6 / 1.3 : band;
 }

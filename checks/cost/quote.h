@@ -53,7 +53,7 @@ struct Quote {
     Band band;
     Price price;
     double utilization = 1;
-    UsdPerMillion usd;               ///< at utilisation 1
+    UsdPerMillion usd;  ///< at utilisation 1
     UsdPerMillion usd_at_utilization;
     std::optional<double> gpu_tokens_per_joule;
     std::vector<std::string> warnings;
@@ -73,7 +73,7 @@ struct QuoteRequest {
     Point point = Point::fixed;
     Price price;
     double utilization = 1;
-    std::string today;  ///< "2026-11-30"
+    std::string today;                 ///< "2026-11-30"
     std::string scenario = "offline";  ///< of the reference rows to use
 };
 
@@ -84,8 +84,8 @@ Quote quote(const QuoteRequest& request);
 std::variant<Workload, Refusal> load_at(Point point, const LlmModel& model, const MeasuredMachine& machine,
                                         Workload load);
 
-/// Groups worth having: the smallest of 1, 2, 4, 8 that leaves room for `kRoomyRequests` requests, or else the
-/// largest that fits at all; nullopt when none does.
+/// Groups worth having: the smallest of 1, 2, 4, 8 that leaves room for `kRoomyRequests` requests, or else
+/// the largest that fits at all; nullopt when none does.
 std::optional<unsigned> smallest_group(const LlmModel& model, const MeasuredMachine& machine, Workload load);
 inline constexpr double kRoomyRequests = 32;
 

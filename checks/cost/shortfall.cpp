@@ -28,7 +28,8 @@ std::optional<double> tokens_of(const LlmModel& model, const MeasuredMachine& ma
 
 std::string percent(double fraction) {
     std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), std::abs(fraction) < 0.0095 ? "%.1f %%" : "%.0f %%", fraction * 100);
+    std::snprintf(text.data(), text.size(), std::abs(fraction) < 0.0095 ? "%.1f %%" : "%.0f %%",
+                  fraction * 100);
     return text.data();
 }
 
@@ -91,15 +92,16 @@ std::optional<Shortfall> shortfall(Part part, const LlmModel& model, const Measu
 
 std::string sentence(const Shortfall& s, const LlmModel& model, const MeasuredMachine& machine,
                      const Workload& load) {
-    std::string text = std::string(words(s.part)) + " at " + percent(s.ratio) + " of a healthy " +
-                       machine.board_name + ": ";
+    std::string text =
+        std::string(words(s.part)) + " at " + percent(s.ratio) + " of a healthy " + machine.board_name + ": ";
     const double lost = 1 - s.tokens_ratio;
     const std::string where = " on " + model.key + " at " + three_digits(load.concurrency) +
                               (load.concurrency > 1 ? " users" : " user");
     if (lost < 0.0005) return text + "no fewer tokens/s" + where + ", which other parts limit.";
     text += "about " + percent(lost) + " fewer tokens/s" + where + " (" + three_digits(s.ratio) + "^" +
             three_digits(s.elasticity) + ")";
-    if (!s.usd_per_m_output) return text + ", and each token dearer by " + percent(1 / s.tokens_ratio - 1) + ".";
+    if (!s.usd_per_m_output)
+        return text + ", and each token dearer by " + percent(1 / s.tokens_ratio - 1) + ".";
     return text + ", so " + three_digits(*s.usd_per_m_output) + " USD more per million output tokens, and " +
            three_digits(*s.usd_per_month) + " USD a month on this instance.";
 }

@@ -1,4 +1,5 @@
-// What a slow part costs: a GPU at 91 % of its bandwidth is a curiosity until it reads "so many dollars a month".
+// What a slow part costs: a GPU at 91 % of its bandwidth is a curiosity until it reads "so many dollars a
+// month".
 #pragma once
 
 #include <optional>
@@ -25,16 +26,16 @@ struct Shortfall {
 std::optional<double> elasticity(Part part, const LlmModel& model, const MeasuredMachine& machine,
                                  const Workload& load);
 
-/// nullopt when either is unknown, when the boards differ, or when the part is not slower by more than a benchmark
-/// repeats to (1 %).
+/// nullopt when either is unknown, when the boards differ, or when the part is not slower by more than a
+/// benchmark repeats to (1 %).
 std::optional<Shortfall> shortfall(Part part, const LlmModel& model, const MeasuredMachine& measured,
                                    const MeasuredMachine& healthy, const Workload& load,
                                    std::optional<double> usd_gpu_hour);
 inline constexpr double kRepeatability = 0.01;
 inline constexpr double kHoursPerMonth = 730;
 
-/// "HBM bandwidth at 91 % of a healthy AMD Instinct MI300X: about 5 % fewer tokens/s ..."; every number from the
-/// arguments.
+/// "HBM bandwidth at 91 % of a healthy AMD Instinct MI300X: about 5 % fewer tokens/s ..."; every number from
+/// the arguments.
 std::string sentence(const Shortfall& shortfall, const LlmModel& model, const MeasuredMachine& machine,
                      const Workload& load);
 

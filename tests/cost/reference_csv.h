@@ -50,21 +50,28 @@ inline const Tables& tables() {
 
 /// By the name that the reference gives the board.
 inline MeasuredMachine reference_machine(const std::string& name) {
-    static const std::map<std::string, std::string> kKeys{
-        {"A100-SXM-80", "a100-sxm-80gb"},  {"H100-SXM", "h100-sxm-80gb"}, {"H200-SXM", "h200-sxm-141gb"},
-        {"B200-SXM", "b200-sxm-180gb"},    {"B300-SXM", "b300-sxm-270gb"}, {"GB200", "gb200-186gb"},
-        {"L40S", "l40s"},                  {"RTX-PRO-6000-SE", "rtx-pro-6000-server"},
-        {"MI300X", "mi300x"},              {"MI325X", "mi325x"},           {"MI350X", "mi350x"},
-        {"MI355X", "mi355x"}};
+    static const std::map<std::string, std::string> kKeys{{"A100-SXM-80", "a100-sxm-80gb"},
+                                                          {"H100-SXM", "h100-sxm-80gb"},
+                                                          {"H200-SXM", "h200-sxm-141gb"},
+                                                          {"B200-SXM", "b200-sxm-180gb"},
+                                                          {"B300-SXM", "b300-sxm-270gb"},
+                                                          {"GB200", "gb200-186gb"},
+                                                          {"L40S", "l40s"},
+                                                          {"RTX-PRO-6000-SE", "rtx-pro-6000-server"},
+                                                          {"MI300X", "mi300x"},
+                                                          {"MI325X", "mi325x"},
+                                                          {"MI350X", "mi350x"},
+                                                          {"MI355X", "mi355x"}};
     MeasuredMachine machine = tables().rates_of(kKeys.at(name))->machine;
     machine.gpus = 8;
     return machine;
 }
 
 inline const LlmModel& reference_model(const std::string& name) {
-    static const std::map<std::string, std::string> kKeys{{"llama2-7b", "llama-2-7b"},     {"llama2-13b", "llama-2-13b"},
-                                                          {"llama2-70b", "llama-2-70b"},   {"llama3.1-8b", "llama-3.1-8b"},
-                                                          {"llama3.1-70b", "llama-3.1-70b"}, {"llama3.1-405b", "llama-3.1-405b"}};
+    static const std::map<std::string, std::string> kKeys{
+        {"llama2-7b", "llama-2-7b"},       {"llama2-13b", "llama-2-13b"},
+        {"llama2-70b", "llama-2-70b"},     {"llama3.1-8b", "llama-3.1-8b"},
+        {"llama3.1-70b", "llama-3.1-70b"}, {"llama3.1-405b", "llama-3.1-405b"}};
     const auto known = kKeys.find(name);
     return *tables().model(known == kKeys.end() ? name : known->second);
 }

@@ -54,16 +54,21 @@ Estimate checked(const std::string& what, const Vector& v) {
 TEST(CostVectors, OurOwn) {
     constexpr Precision p16 = Precision::fp16, p8 = Precision::fp8, p4 = Precision::fp4;
     const std::vector<Vector> vectors{
-        {"llama3.1-8b", "A100-SXM-80", 1, p16, p16, 1000, 1000, 1, 293.732, 1, 59.0577, 10.9989, 90.4328, 90.4328},
-        {"llama3.1-8b", "A100-SXM-80", 1, p16, p16, 1000, 1000, 2048, 293.732, 293.732, 57.653, 62.6831, 3689.28, 12.56},
-        {"llama3.1-70b", "H100-SXM", 2, p8, p8, 1000, 1000, 64, 302.109, 64, 66.8344, 24.6697, 2210.93, 34.5459},
+        {"llama3.1-8b", "A100-SXM-80", 1, p16, p16, 1000, 1000, 1, 293.732, 1, 59.0577, 10.9989, 90.4328,
+         90.4328},
+        {"llama3.1-8b", "A100-SXM-80", 1, p16, p16, 1000, 1000, 2048, 293.732, 293.732, 57.653, 62.6831,
+         3689.28, 12.56},
+        {"llama3.1-70b", "H100-SXM", 2, p8, p8, 1000, 1000, 64, 302.109, 64, 66.8344, 24.6697, 2210.93,
+         34.5459},
         {"deepseek-v3", "MI300X", 8, p8, p8, 1000, 1000, 64, 1855.46, 64, 27.8245, 29.4089, 2051.96, 32.0619},
         {"deepseek-v3", "MI355X", 8, p8, p8, 8192, 1024, 64, 622.876, 64, 154.94, 24.427, 1876.24, 29.3163},
-        {"gpt-oss-120b", "B200-SXM", 1, p4, p8, 8192, 1024, 64, 626.208, 64, 69.1773, 12.5659, 3789.34, 59.2085},
+        {"gpt-oss-120b", "B200-SXM", 1, p4, p8, 8192, 1024, 64, 626.208, 64, 69.1773, 12.5659, 3789.34,
+         59.2085},
     };
     for (const Vector& v : vectors) checked(std::string(v.model) + " " + v.gpu, v);
     const Vector small{"llama3.1-8b", "H100-SXM", 1, p8, p8, 1000, 1000, 1, 0, 1, 0, 0, 0, 0};
-    const Outcome outcome = estimate(reference_model(small.model), reference_machine(small.gpu), load_of(small));
+    const Outcome outcome =
+        estimate(reference_model(small.model), reference_machine(small.gpu), load_of(small));
     near("H100 8b prefill", std::get<Estimate>(outcome).prefill_s * 1e3, 14.1857);
     near("H100 8b step", std::get<Estimate>(outcome).step_s * 1e3, 4.44981);
     near("H100 8b", std::get<Estimate>(outcome).tokens_per_s, 224.015);
@@ -89,7 +94,8 @@ TEST(CostVectors, EveryRowOfTheReference) {
                        number("step_ms"),
                        number("out_tok_s"),
                        number("tok_s_user")};
-        const std::string what = row.at("model") + " " + row.at("gpu") + " x" + row.at("n") + " " + row.at("weights");
+        const std::string what =
+            row.at("model") + " " + row.at("gpu") + " x" + row.at("n") + " " + row.at("weights");
         const Estimate e = checked(what, v);
         const UsdPerMillion usd = usd_per_million(e, load_of(v), number("usd_gpu_hr"));
         ASSERT_TRUE(usd.input && usd.output && usd.blended);
@@ -127,7 +133,8 @@ TEST(CostVectors, TermsOfAStep) {
         const auto* terms = std::get_if<StepTerms>(&made);
         ASSERT_NE(terms, nullptr) << a.model;
         const double ours[5]{terms->weights, terms->gemm, terms->kv, terms->all_reduce, terms->layers};
-        for (int i = 0; i < 5; ++i) EXPECT_NEAR(ours[i] * 1e3, a.ms[i], 0.0006) << a.model << " " << a.gpu << " " << i;
+        for (int i = 0; i < 5; ++i)
+            EXPECT_NEAR(ours[i] * 1e3, a.ms[i], 0.0006) << a.model << " " << a.gpu << " " << i;
     }
 }
 
@@ -147,7 +154,8 @@ TEST(CostVectors, CalibrationPoints) {
         load.weight_only = true;
         load.shape = row.at("mode") == "static" ? LoadShape::one_batch : LoadShape::saturated;
         if (load.shape == LoadShape::saturated) load.requests = std::stod(row.at("n_requests"));
-        const Outcome outcome = estimate(reference_model(row.at("model")), reference_machine(row.at("gpu")), load);
+        const Outcome outcome =
+            estimate(reference_model(row.at("model")), reference_machine(row.at("gpu")), load);
         const auto* made = std::get_if<Estimate>(&outcome);
         ASSERT_NE(made, nullptr) << row.at("model") << " " << row.at("isl");
         const double published = std::stod(row.at("measured_out_tok_s"));
@@ -160,8 +168,8 @@ TEST(CostVectors, CalibrationPoints) {
     EXPECT_LE(errors[43], 0.05);
     EXPECT_LE(errors[78], 0.21);
     EXPECT_LE(std::abs(bias / 87), 0.03);
-    std::cout << "median " << errors[43] * 100 << " %, p90 " << errors[78] * 100 << " %, bias " << bias / 87 * 100
-              << " %\n";
+    std::cout << "median " << errors[43] * 100 << " %, p90 " << errors[78] * 100 << " %, bias "
+              << bias / 87 * 100 << " %\n";
 }
 
 }  // namespace

@@ -40,17 +40,20 @@ void read_heads(const Config& config, std::string_view type, LlmModel& model) {
     if (config.has("head_dim")) {
         model.head_dim = config.need("head_dim", kMany);
     } else if (type == "qwen3" || type == "qwen3_moe" || type == "gpt_oss") {
-        config.reader.complain("head_dim is missing: in this layout it is not hidden_size / num_attention_heads");
+        config.reader.complain(
+            "head_dim is missing: in this layout it is not hidden_size / num_attention_heads");
     } else if (model.heads > 0) {
         model.head_dim = model.hidden / model.heads;
     }
 }
 
 void read_window(const Config& config, std::string_view type, LlmModel& model) {
-    const bool unused = config.has("use_sliding_window") && !config.reader.flag(config.json, "use_sliding_window");
+    const bool unused =
+        config.has("use_sliding_window") && !config.reader.flag(config.json, "use_sliding_window");
     if (!config.has("sliding_window") || unused) return;
     const double window = config.need("sliding_window", 1'000'000'000);
-    const Json* layers = config.has("layer_types") ? config.reader.array(config.json, "layer_types") : nullptr;
+    const Json* layers =
+        config.has("layer_types") ? config.reader.array(config.json, "layer_types") : nullptr;
     if (layers != nullptr && !layers->empty()) {
         const auto windowed = std::count_if(layers->begin(), layers->end(), [](const Json& layer) {
             return layer.is_string() && layer.get_ref<const std::string&>() == "sliding_attention";
@@ -59,7 +62,8 @@ void read_window(const Config& config, std::string_view type, LlmModel& model) {
     } else if (type == "gpt_oss") {
         model.window_fraction = 0.5;  // the layout's own rule: every second layer
     } else {
-        model.note = "the sliding window of " + std::to_string(static_cast<long>(window)) + " tokens is not modelled";
+        model.note =
+            "the sliding window of " + std::to_string(static_cast<long>(window)) + " tokens is not modelled";
         return;
     }
     if (model.window_fraction > 0) model.window = window;
@@ -85,7 +89,8 @@ void read_deepseek(const Config& config, LlmModel& model) {
     model.shared_experts = config.either("n_shared_experts", 0, kMany);
     model.first_dense_layers = config.either("first_k_dense_replace", 0, kMany);
     model.dense_ffn = config.need("intermediate_size");
-    if (config.either("moe_layer_freq", 1, kMany) != 1) config.reader.complain("moe_layer_freq other than 1 is not known");
+    if (config.either("moe_layer_freq", 1, kMany) != 1)
+        config.reader.complain("moe_layer_freq other than 1 is not known");
 }
 
 void read_qwen3_moe(const Config& config, LlmModel& model) {
@@ -95,7 +100,8 @@ void read_qwen3_moe(const Config& config, LlmModel& model) {
     if (config.either("decoder_sparse_step", 1, kMany) != 1) {
         config.reader.complain("decoder_sparse_step other than 1 is not known");
     }
-    const Json* dense = config.has("mlp_only_layers") ? config.reader.array(config.json, "mlp_only_layers") : nullptr;
+    const Json* dense =
+        config.has("mlp_only_layers") ? config.reader.array(config.json, "mlp_only_layers") : nullptr;
     if (dense != nullptr && !dense->empty()) config.reader.complain("mlp_only_layers is not known");
 }
 
@@ -108,7 +114,8 @@ void read_mixtral(const Config& config, LlmModel& model) {
 void read_gpt_oss(const Config& config, LlmModel& model) {
     model.ffn = config.need("intermediate_size");
     model.experts = config.need("num_local_experts", kMany);
-    model.top_k = config.need(config.has("num_experts_per_tok") ? "num_experts_per_tok" : "experts_per_token", kMany);
+    model.top_k =
+        config.need(config.has("num_experts_per_tok") ? "num_experts_per_tok" : "experts_per_token", kMany);
 }
 
 // What the file says about the format of the published weights.
@@ -154,9 +161,10 @@ std::variant<LlmModel, std::string> read_hf_config(std::string_view text, const 
         } else if (type == "gpt_oss") {
             read_gpt_oss(config, model);
         } else {
-            reader.complain("model_type '" + type.substr(0, 40) +
-                            "' is none of llama, mistral, qwen2, qwen3, qwen3_moe, mixtral, deepseek_v2, deepseek_v3, "
-                            "gpt_oss");
+            reader.complain(
+                "model_type '" + type.substr(0, 40) +
+                "' is none of llama, mistral, qwen2, qwen3, qwen3_moe, mixtral, deepseek_v2, deepseek_v3, "
+                "gpt_oss");
         }
     }
     if (!reader.ok()) return reader.error();

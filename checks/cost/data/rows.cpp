@@ -6,7 +6,8 @@ namespace {
 
 constexpr std::uint64_t kWide = 10'000'000, kMany = 100'000;
 
-double count(RowReader& reader, const Json& json, std::string_view key, std::uint64_t least, std::uint64_t most) {
+double count(RowReader& reader, const Json& json, std::string_view key, std::uint64_t least,
+             std::uint64_t most) {
     const auto value = reader.whole(json, key, least, most);
     if (!value && RowReader::member(json, key) == nullptr) reader.complain(std::string(key) + " is missing");
     return static_cast<double>(value.value_or(0));
@@ -29,7 +30,8 @@ std::optional<double> rate(RowReader& reader, const Json& json, std::string_view
 
 std::string date(RowReader& reader, const Json& json) {
     std::string text = reader.text(json, "as_of");
-    if (!days_between(text, text)) reader.complain("as_of is not a date like 2026-10-08 or a month like 2026-10");
+    if (!days_between(text, text))
+        reader.complain("as_of is not a date like 2026-10-08 or a month like 2026-10");
     return text;
 }
 
@@ -65,9 +67,10 @@ void read_latent(const Json& row, RowReader& reader, LlmModel& model) {
 
 LlmModel read_model(const Json& row, RowReader& reader) {
     LlmModel model;
-    if (!reader.object(row, "the row",
-                       {"key", "identifier", "layers", "hidden", "heads", "kv_heads", "head_dim", "latent", "ffn", "vocab",
-                        "tied_embeddings", "experts", "window", "native_weights", "source", "as_of", "note"})) {
+    if (!reader.object(
+            row, "the row",
+            {"key", "identifier", "layers", "hidden", "heads", "kv_heads", "head_dim", "latent", "ffn",
+             "vocab", "tied_embeddings", "experts", "window", "native_weights", "source", "as_of", "note"})) {
         return model;
     }
     model.key = reader.text(row, "key");
@@ -79,8 +82,8 @@ LlmModel read_model(const Json& row, RowReader& reader) {
     model.vocab = count(reader, row, "vocab", 1, 1'000'000'000);
     model.tied_embeddings = reader.flag(row, "tied_embeddings");
     read_latent(row, reader, model);
-    if (const Json* experts =
-            reader.group(row, "experts", {"count", "per_token", "shared", "first_dense_layers", "dense_ffn"})) {
+    if (const Json* experts = reader.group(
+            row, "experts", {"count", "per_token", "shared", "first_dense_layers", "dense_ffn"})) {
         model.experts = count(reader, *experts, "count", 1, kMany);
         model.top_k = count(reader, *experts, "per_token", 1, kMany);
         model.shared_experts = optional_count(reader, *experts, "shared", kMany);
@@ -102,8 +105,8 @@ LlmModel read_model(const Json& row, RowReader& reader) {
 BoardRates read_rates(const Json& row, RowReader& reader) {
     BoardRates rates;
     if (!reader.object(row, "the row",
-                       {"board", "bandwidth_gb_s", "fp16_tflops", "fp8_tflops", "fp4_tflops", "capacity_gb", "fabric",
-                        "bandwidth_test", "source", "as_of", "unverified", "note"})) {
+                       {"board", "bandwidth_gb_s", "fp16_tflops", "fp8_tflops", "fp4_tflops", "capacity_gb",
+                        "fabric", "bandwidth_test", "source", "as_of", "unverified", "note"})) {
         return rates;
     }
     MeasuredMachine& machine = rates.machine;
@@ -133,8 +136,8 @@ BoardRates read_rates(const Json& row, RowReader& reader) {
 ReferenceRow read_reference(const Json& row, RowReader& reader) {
     ReferenceRow reference;
     if (!reader.object(row, "the row",
-                       {"board", "model", "precision", "scenario", "tokens_per_s_per_gpu", "n_gpus", "isl", "osl", "engine",
-                        "round", "submitter", "as_of", "source", "unverified"})) {
+                       {"board", "model", "precision", "scenario", "tokens_per_s_per_gpu", "n_gpus", "isl",
+                        "osl", "engine", "round", "submitter", "as_of", "source", "unverified"})) {
         return reference;
     }
     reference.board = reader.text(row, "board");
@@ -143,7 +146,8 @@ ReferenceRow read_reference(const Json& row, RowReader& reader) {
     if (!precision) reader.complain("precision is none of fp16, fp8, fp4, mxfp4");
     reference.precision = precision.value_or(Precision::fp16);
     reference.scenario = reader.text(row, "scenario");
-    if (reference.scenario != "offline" && reference.scenario != "server" && reference.scenario != "interactive") {
+    if (reference.scenario != "offline" && reference.scenario != "server" &&
+        reference.scenario != "interactive") {
         reader.complain("scenario is none of offline, server, interactive");
     }
     reference.tokens_per_s_per_gpu = figure(reader, row, "tokens_per_s_per_gpu", 1e-3, 1e9);

@@ -37,7 +37,8 @@ std::string row_name(std::size_t number, const Json& row) {
 // The complaint, or empty.
 std::string read_file(const std::string& folder, const std::string& name, const char* begin, const char* end,
                       const std::vector<List>& lists) {
-    auto loaded = load_data_file(folder, name, std::string_view(begin, static_cast<std::size_t>(end - begin)));
+    auto loaded =
+        load_data_file(folder, name, std::string_view(begin, static_cast<std::size_t>(end - begin)));
     if (auto* error = std::get_if<std::string>(&loaded)) return std::move(*error);
     const DataFile& file = std::get<DataFile>(loaded);
     RowReader reader(file.name);
@@ -47,8 +48,9 @@ std::string read_file(const std::string& folder, const std::string& name, const 
         return reader.error();
     }
     for (const auto& [key, unused] : file.document.get_ref<const Json::object_t&>()) {
-        const bool known = key == "$schema" || key == "schema_version" ||
-                           std::any_of(lists.begin(), lists.end(), [&, &k = key](const List& l) { return l.name == k; });
+        const bool known =
+            key == "$schema" || key == "schema_version" ||
+            std::any_of(lists.begin(), lists.end(), [&, &k = key](const List& l) { return l.name == k; });
         if (!known) reader.complain("unknown field '" + key.substr(0, 60) + "'");
     }
     for (const List& list : lists) {
@@ -86,24 +88,28 @@ std::optional<double> peak_flop_s(const BoardRow& row, std::string_view metric) 
 
 std::variant<Tables, std::string> Tables::load(const std::string& folder) {
     Tables tables;
-    std::string error = read_file(
-        folder, "models.json", gpucheck_models_json_begin, gpucheck_models_json_end,
-        {{"models", [&](const Json& row, RowReader& reader) { tables.models.push_back(read_model(row, reader)); }}});
+    std::string error = read_file(folder, "models.json", gpucheck_models_json_begin, gpucheck_models_json_end,
+                                  {{"models", [&](const Json& row, RowReader& reader) {
+                                        tables.models.push_back(read_model(row, reader));
+                                    }}});
     if (error.empty()) {
         error = read_file(
             folder, "board_rates.json", gpucheck_board_rates_json_begin, gpucheck_board_rates_json_end,
-            {{"boards", [&](const Json& row, RowReader& reader) { tables.rates.push_back(read_rates(row, reader)); }}});
+            {{"boards",
+              [&](const Json& row, RowReader& reader) { tables.rates.push_back(read_rates(row, reader)); }}});
     }
     if (error.empty()) {
         error = read_file(folder, "reference_rows.json", gpucheck_reference_rows_json_begin,
-                          gpucheck_reference_rows_json_end, {{"rows", [&](const Json& row, RowReader& reader) {
-                                                                  tables.references.push_back(read_reference(row, reader));
-                                                              }}});
+                          gpucheck_reference_rows_json_end,
+                          {{"rows", [&](const Json& row, RowReader& reader) {
+                                tables.references.push_back(read_reference(row, reader));
+                            }}});
     }
     if (error.empty()) {
         error = read_file(
             folder, "prices.json", gpucheck_prices_json_begin, gpucheck_prices_json_end,
-            {{"prices", [&](const Json& row, RowReader& reader) { tables.prices.push_back(read_price(row, reader)); }},
+            {{"prices",
+              [&](const Json& row, RowReader& reader) { tables.prices.push_back(read_price(row, reader)); }},
              {"facility_power",
               [&](const Json& row, RowReader& reader) { tables.power.push_back(read_power(row, reader)); }}});
     }

@@ -1,5 +1,5 @@
-// The data files behind a cost estimate: model shapes, rates of healthy boards, published results and dated prices,
-// each row with its source, each file replaceable by the operator's own (--specs DIR).
+// The data files behind a cost estimate: model shapes, rates of healthy boards, published results and dated
+// prices, each row with its source, each file replaceable by the operator's own (--specs DIR).
 #pragma once
 
 #include <optional>
@@ -41,8 +41,8 @@ struct Tables {
     std::vector<PriceRow> prices;
     std::vector<FacilityPower> power;
 
-    /// models.json, board_rates.json, reference_rows.json and prices.json of `folder` where that has them, else those
-    /// inside the binary. The error names file and row.
+    /// models.json, board_rates.json, reference_rows.json and prices.json of `folder` where that has them,
+    /// else those inside the binary. The error names file and row.
     static std::variant<Tables, std::string> load(const std::string& folder = {});
 
     const LlmModel* model(std::string_view key) const;
@@ -51,11 +51,11 @@ struct Tables {
     const FacilityPower* power_of(std::string_view board) const;
 };
 
-/// A board as its datasheet row describes it, times what boards usually reach of it: 0.87 of the bandwidth, 0.62 of
-/// the matrix rates (docs/cost.md). What the row does not know stays unknown.
+/// A board as its datasheet row describes it, times what boards usually reach of it: 0.87 of the bandwidth,
+/// 0.62 of the matrix rates (docs/cost.md). What the row does not know stays unknown.
 MeasuredMachine datasheet_machine(const BoardRow& row);
-/// How GPUs of this board reach each other where the board alone decides it; unknown for cards whose bridges are
-/// optional.
+/// How GPUs of this board reach each other where the board alone decides it; unknown for cards whose bridges
+/// are optional.
 Fabric fabric_of(const BoardRow& row);
 
 }  // namespace gpucheck::cost
