@@ -94,7 +94,8 @@ std::vector<Precision> precisions_of(const CostPlan& plan, const cost::LlmModel&
     if (model.native_weights.starts_with("mxfp4")) return {Precision::mxfp4};
     std::vector<Precision> list;
     if (machine.has_fp8 == true) list.push_back(Precision::fp8);
-    if (machine.has_fp4 == true) list.push_back(Precision::fp4);
+    // Boards are compared in the format that most of them have; --weights fp4 compares those that have it.
+    if (machine.has_fp4 == true && plan.machines.size() == 1) list.push_back(Precision::fp4);
     if (list.empty()) list.push_back(Precision::fp16);
     return list;
 }
@@ -203,14 +204,13 @@ void add_winners(CostResult& result) {
         for (const Quote& quote : result.quotes) {
             if (same(quote) && quote.estimate) field.push_back(&quote);
         }
-        Winner winner{first.model->key,
-                      std::string(cost::name_of(first.point)),
-                      first.load.isl,
-                      first.load.osl,
-                      "",
-                      "",
-                      std::all_of(field.begin(), field.end(),
-                                  [](const Quote* q) { return q->usd.blended.has_value(); })};
+        Winner winner;
+        winner.model = first.model->key;
+        winner.point = cost::name_of(first.point);
+        winner.isl = first.load.isl;
+        winner.osl = first.load.osl;
+        winner.by_price = std::all_of(field.begin(), field.end(),
+                                      [](const Quote* q) { return q->usd.blended.has_value(); });
         const auto badness = [&](const Quote* q) {
             return winner.by_price ? *q->usd.blended : 1 / q->tokens_per_s_per_gpu();
         };
@@ -223,9 +223,11 @@ void add_winners(CostResult& result) {
             if (winner.board.empty()) {
                 winner.board = quote->machine->board;
                 winner.best = shown(quote);
+                winner.weights = cost::name_of(quote->load.weights);
             } else if (quote->machine != field.front()->machine && winner.runner_up.empty()) {
                 winner.runner_up = quote->machine->board;
                 winner.second = shown(quote);
+                winner.runner_up_weights = cost::name_of(quote->load.weights);
                 winner.close = badness(quote) / badness(field.front()) < kTooClose;
             }
         }

@@ -15,9 +15,10 @@ namespace gpucheck {
 struct Winner {
     std::string model, point;
     double isl = 0, osl = 0;
-    std::string board;      ///< empty: nobody could be compared
-    std::string runner_up;  ///< empty: only one could
-    bool by_price = false;  ///< USD per million output tokens, else tokens/s of one GPU
+    std::string board;                       ///< empty: nobody could be compared
+    std::string runner_up;                   ///< empty: only one could
+    std::string weights, runner_up_weights;  ///< their formats: fp16 and fp8 are not the same product
+    bool by_price = false;                   ///< USD per million output tokens, else tokens/s of one GPU
     double best = 0, second = 0;
     bool close = false;  ///< nearer than the model tells boards apart (15 %)
 };

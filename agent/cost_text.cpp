@@ -1,6 +1,7 @@
 // Quotes as a table for people; see cost_render.h. Three significant digits: more would suggest accuracy that
 // is not there.
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "agent/cost_render.h"
@@ -22,13 +23,13 @@ std::string shown(std::optional<double> value) {
 std::string point_words(const Quote& quote) {
     switch (quote.point) {
         case cost::Point::single_user:
-            return "one user";
+            return "1 user";
         case cost::Point::interactive:
-            return "30 tok/s each";
+            return "30 tok/s";
         case cost::Point::maximum:
-            return "most that fit";
+            return "most";
         case cost::Point::fixed:
-            return "as asked";
+            return "asked";
     }
     return "";
 }
@@ -78,16 +79,18 @@ std::vector<std::string> cells(const Quote& quote, bool compare) {
     row.insert(row.end(), {precision_words(quote), std::to_string(quote.load.group), point_words(quote)});
     const auto& made = quote.estimate;
     if (!made) {
-        row.insert(row.end(), 11, "-");
+        row.insert(row.end(), 9, "-");
+        row.insert(row.end(), {"", "-"});
         return row;
     }
-    row.insert(row.end(), {three_digits(made->batch), three_digits(quote.tokens_per_s_instance()),
-                           three_digits(quote.tokens_per_s_per_gpu()),
-                           three_digits(made->tokens_per_s_per_user), three_digits(made->prefill_s * 1e3),
-                           shown(quote.usd.input), shown(quote.usd.output), shown(quote.usd.blended),
-                           shown(quote.usd_at_utilization.blended), shown(quote.gpu_tokens_per_joule),
-                           three_digits(quote.band.low / quote.load.group) + "-" +
-                               three_digits(quote.band.high / quote.load.group)});
+    row.insert(row.end(),
+               {cost::count_words(std::floor(made->batch)), three_digits(quote.tokens_per_s_instance()),
+                three_digits(quote.tokens_per_s_per_gpu()), three_digits(made->tokens_per_s_per_user),
+                three_digits(made->prefill_s * 1e3), shown(quote.usd.input), shown(quote.usd.output),
+                shown(quote.usd.blended), shown(quote.usd_at_utilization.blended),
+                quote.gpu_tokens_per_joule ? three_digits(*quote.gpu_tokens_per_joule) : std::string(),
+                three_digits(quote.band.low / quote.load.group) + "-" +
+                    three_digits(quote.band.high / quote.load.group)});
     return row;
 }
 
@@ -108,20 +111,22 @@ std::string table_text(const CostResult& result, double isl, double osl) {
                                  std::string(cost::name_of(quote.refusal->code)) + ": " + quote.refusal->why;
         if (told.insert(text).second) refusals += report::paragraph("  ", report::plain(text), kWidth);
     }
-    std::string text = "\n" + three_digits(isl) + " tokens in, " + three_digits(osl) + " out\n";
+    std::string text = "\n" + cost::count_words(isl) + " tokens in, " + cost::count_words(osl) + " out\n";
     for (const std::string& line : table.lines(kWidth)) text += line + "\n";
     return text + (refusals.empty() ? "" : "Not estimated:\n" + refusals);
 }
 
 std::string winner_text(const Winner& winner) {
-    const std::string where = winner.model + ", " + three_digits(winner.isl) + " in " +
-                              three_digits(winner.osl) + " out, " + winner.point + ": ";
+    const std::string where = winner.model + ", " + cost::count_words(winner.isl) + " in " +
+                              cost::count_words(winner.osl) + " out, " + winner.point + ": ";
     const std::string unit =
         winner.by_price ? " USD per million output tokens" : " tokens/s per GPU (prices unknown)";
     if (winner.board.empty()) return where + "no board could be estimated";
-    std::string text = where + winner.board + " at " + three_digits(winner.best) + unit;
+    std::string text =
+        where + winner.board + " (" + winner.weights + ") at " + three_digits(winner.best) + unit;
     if (winner.runner_up.empty()) return text + "; nobody else could be estimated";
-    text += "; then " + winner.runner_up + " at " + three_digits(winner.second);
+    text += "; then " + winner.runner_up + " (" + winner.runner_up_weights + ") at " +
+            three_digits(winner.second);
     return text + (winner.close ? ": too close to call, the model tells boards apart by 15 %" : "");
 }
 
@@ -200,7 +205,8 @@ std::string cost_text(const CostResult& result, bool plot) {
                         curves.push_back(std::move(curve));
                 }
                 if (curves.empty()) continue;
-                text += "\n" + report::plain(model) + ", " + three_digits(isl) + " in " + three_digits(osl) +
+                text += "\n" + report::plain(model) + ", " + cost::count_words(isl) + " in " +
+                        cost::count_words(osl) +
                         " out: tokens/s of one GPU (up) against tokens/s of one user (right)\n" +
                         draw_curves(curves);
             }

@@ -55,6 +55,13 @@ std::string three_digits(double value) {
     return text.data();
 }
 
+std::string count_words(double value) {
+    std::array<char, 64> text{};
+    const bool whole = std::abs(value) < 1e15 && std::floor(value) == value;
+    std::snprintf(text.data(), text.size(), whole ? "%.0f" : "%.4g", value);
+    return text.data();
+}
+
 std::optional<double> elasticity(Part part, const LlmModel& model, const MeasuredMachine& machine,
                                  const Workload& load) {
     MeasuredMachine less = machine;
@@ -95,7 +102,7 @@ std::string sentence(const Shortfall& s, const LlmModel& model, const MeasuredMa
     std::string text =
         std::string(words(s.part)) + " at " + percent(s.ratio) + " of a healthy " + machine.board_name + ": ";
     const double lost = 1 - s.tokens_ratio;
-    const std::string where = " on " + model.key + " at " + three_digits(load.concurrency) +
+    const std::string where = " on " + model.key + " at " + count_words(load.concurrency) +
                               (load.concurrency > 1 ? " users" : " user");
     if (lost < 0.0005) return text + "no fewer tokens/s" + where + ", which other parts limit.";
     text += "about " + percent(lost) + " fewer tokens/s" + where + " (" + three_digits(s.ratio) + "^" +

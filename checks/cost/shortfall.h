@@ -41,5 +41,7 @@ std::string sentence(const Shortfall& shortfall, const LlmModel& model, const Me
 
 /// Three significant digits: more would suggest accuracy that is not there. "0.00114", "12.3", "4210".
 std::string three_digits(double value);
+/// A count: "8192", "32", and "113.4" where it is none.
+std::string count_words(double value);
 
 }  // namespace gpucheck::cost

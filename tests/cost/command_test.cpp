@@ -69,7 +69,7 @@ TEST_F(CostCommand, ThreePointsWithEverythingThatBelongsToAFigure) {
     }
     options_.format = "text";
     const std::string text = ran(options_).out;
-    for (const char* part : {"published", "x/1.3", "BLENDED", "30 tok/s each", "2.00 USD per GPU-hour"}) {
+    for (const char* part : {"published", "x/1.3", "BLENDED", "30 tok/s", "2.00 USD per GPU-hour"}) {
         EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
     }
 }
