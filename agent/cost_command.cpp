@@ -110,7 +110,8 @@ struct Asked {
 const cost::ReferenceRow* scenario_row(const Asked& asked, const cost::QuoteRequest& request) {
     for (const cost::ReferenceRow& row : asked.plan.tables.references) {
         if (row.board == request.machine->board && row.model == request.model->key &&
-            row.scenario == asked.options.scenario && row.precision == request.load.weights) {
+            row.scenario == asked.options.scenario &&
+            cost::same_format(row.precision, request.load.weights)) {
             return &row;
         }
     }

@@ -14,7 +14,7 @@ namespace {
 using cost::Quote;
 using cost::three_digits;
 
-constexpr std::size_t kWidth = 140;
+constexpr std::size_t kWidth = 140, kTableWidth = 170;
 
 std::string shown(std::optional<double> value) {
     return value ? three_digits(*value) : "-";
@@ -37,7 +37,8 @@ std::string point_words(const Quote& quote) {
 std::string precision_words(const Quote& quote) {
     std::string text(cost::name_of(quote.load.weights));
     if (quote.weights_only_stored) text += " stored";
-    if (quote.load.kv != cost::Precision::fp8) text += ", kv " + std::string(cost::name_of(quote.load.kv));
+    if (quote.load.kv != cost::Precision::fp8 && quote.load.weights != cost::Precision::fp16)
+        text += ", kv " + std::string(cost::name_of(quote.load.kv));
     return text;
 }
 
@@ -112,7 +113,7 @@ std::string table_text(const CostResult& result, double isl, double osl) {
         if (told.insert(text).second) refusals += report::paragraph("  ", report::plain(text), kWidth);
     }
     std::string text = "\n" + cost::count_words(isl) + " tokens in, " + cost::count_words(osl) + " out\n";
-    for (const std::string& line : table.lines(kWidth)) text += line + "\n";
+    for (const std::string& line : table.lines(kTableWidth)) text += line + "\n";
     return text + (refusals.empty() ? "" : "Not estimated:\n" + refusals);
 }
 

@@ -65,6 +65,11 @@ std::string_view name_of(Basis basis) {
     return kBases[static_cast<std::size_t>(basis)];
 }
 
+bool same_format(Precision a, Precision b) {
+    const auto four = [](Precision p) { return p == Precision::fp4 || p == Precision::mxfp4; };
+    return a == b || (four(a) && four(b));
+}
+
 double bytes_of(Precision precision) {
     constexpr std::array<double, 4> kBytes{2, 1, 0.5625, 0.53125};
     return kBytes[static_cast<std::size_t>(precision)];

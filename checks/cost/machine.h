@@ -19,6 +19,8 @@ std::optional<Fabric> fabric_from(std::string_view name);
 enum class Precision : std::uint8_t { fp16, fp8, fp4, mxfp4 };
 std::string_view name_of(Precision precision);
 std::optional<Precision> precision_from(std::string_view name);
+/// The same, or both of the four-bit family, whose published results name either.
+bool same_format(Precision a, Precision b);
 /// Bytes of one weight, scales included: 2, 1, 0.5625, 0.53125.
 double bytes_of(Precision precision);
 

@@ -19,17 +19,11 @@ const Estimate* made(const Outcome& outcome) {
     return std::get_if<Estimate>(&outcome);
 }
 
-// Kernels and layouts of fp4 and mxfp4 rows are one family; results name either.
-bool same_precision(Precision a, Precision b) {
-    const auto four = [](Precision p) { return p == Precision::fp4 || p == Precision::mxfp4; };
-    return a == b || (four(a) && four(b));
-}
-
 const ReferenceRow* fitting_row(const QuoteRequest& request, const Workload& load) {
     if (request.point != Point::maximum || request.machine->board.empty()) return nullptr;
     for (const ReferenceRow* row : request.references) {
         if (row->board == request.machine->board && row->model == request.model->key &&
-            row->scenario == request.scenario && same_precision(row->precision, load.weights) &&
+            row->scenario == request.scenario && same_format(row->precision, load.weights) &&
             near(load.isl, row->isl) && near(load.osl, row->osl)) {
             return row;
         }
