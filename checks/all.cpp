@@ -13,6 +13,7 @@ const std::vector<Check>& all_checks() {
         kDriverLoadedCheck,
         kDkmsCheck,
         kDriverVersionCheck,
+        kRocmVersionCheck,
         kKernelVersionCheck,
         kFirmwareCheck,
         kBoardCheck,
@@ -20,6 +21,8 @@ const std::vector<Check>& all_checks() {
         kMemoryCheck,
         kNodesCheck,
         kKfdCheck,
+        kKfdEccCheck,
+        kAmdIdentityCheck,
         kExcludedCheck,
         // Links, partitions, environment and the machine around them.
         kPcieWidthCheck,
@@ -43,6 +46,17 @@ const std::vector<Check>& all_checks() {
         kKernelLogCheck,
         // what files cannot tell
         kTelemetryCheck,
+        kSensorsCoverageCheck,
+        // what amdgpu says of its GPUs' health
+        kAmdMetricsCheck,
+        kAmdRasCheck,
+        kAmdBadPagesCheck,
+        kAmdTemperatureCheck,
+        kAmdThrottleCheck,
+        kAmdClocksCheck,
+        kAmdPowerCheck,
+        kAmdPcieCheck,
+        kAmdXgmiCheck,
         kExperimentsCheck,
     };
     // clang-format on
