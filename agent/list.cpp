@@ -1,26 +1,28 @@
-// The `list` command: the GPUs and what the files say about each, without judging.
+// The `list` command: the GPUs, what their telemetry says and how they are linked, without judging.
 #include <algorithm>
+#include <utility>
 
+#include "agent/list_cells.h"
+#include "agent/list_telemetry.h"
+#include "agent/list_topology.h"
+#include "agent/list_watch.h"
 #include "agent/log.h"
 #include "agent/machine.h"
 #include "agent/report/escape.h"
 #include "agent/report/layout.h"
 #include "agent/run.h"
+#include "agent/vendor/recorded.h"
+#include "agent/vendor/telemetry.h"
 #include "checks/json/model_json.h"
 
 namespace gpucheck {
 namespace {
 
-constexpr int kNodeDeadlineMs = 1200;
+using listing::cell;
+using listing::number_cell;
+using listing::text_cell;
 
-// A value, or "?" for what could not be read: the reason is in --json.
-template <class T, class Show>
-std::string shown(const Fact<T>& fact, Show show) {
-    return fact.known() ? report::plain(show(fact.value())) : fact.absent() ? "-" : "?";
-}
-std::string shown(const Fact<std::string>& fact) {
-    return shown(fact, [](const std::string& text) { return text.empty() ? std::string("none") : text; });
-}
+constexpr int kNodeDeadlineMs = 1200;
 
 std::string link_words(const PciFunction& pci) {
     if (!pci.link.current_speed.known() || !pci.link.current_width.known()) return "?";
@@ -30,8 +32,8 @@ std::string link_words(const PciFunction& pci) {
 }
 
 std::string memory_words(const Device& gpu) {
-    std::string vram = shown(gpu.amd.vram_total_bytes,
-                             [](std::uint64_t bytes) { return std::to_string(bytes >> 30) + " GiB"; });
+    std::string vram = cell(gpu.amd.vram_total_bytes,
+                            [](std::uint64_t bytes) { return std::to_string(bytes >> 30) + " GiB"; });
     return gpu.vendor == Vendor::amd ? vram : "";
 }
 
@@ -62,13 +64,12 @@ std::string partition_words(const Device& gpu) {
 
 std::string table_of(const Snapshot& snapshot) {
     const Host& host = snapshot.host;
-    std::string text = shown(host.os_pretty_name) + ", kernel " + shown(host.kernel_release) + ", " +
-                       (host.hypervisor.is("none") ? "bare metal" : "hypervisor " + shown(host.hypervisor)) +
-                       (host.in_container() ? ", container " + shown(host.container) : "") + "\n";
+    std::string text =
+        text_cell(host.os_pretty_name) + ", kernel " + text_cell(host.kernel_release) + ", " +
+        (host.hypervisor.is("none") ? "bare metal" : "hypervisor " + text_cell(host.hypervisor)) +
+        (host.in_container() ? ", container " + text_cell(host.container) : "") + "\n";
     if (snapshot.gpus.empty()) {
-        return text + "no GPU of AMD or NVIDIA among " +
-               shown(host.pci_functions, [](unsigned count) { return std::to_string(count); }) +
-               " PCI functions\n";
+        return text + "no GPU of AMD or NVIDIA among " + number_cell(host.pci_functions) + " PCI functions\n";
     }
     report::Table table(
         {"GPU", "BOARD", "IDS", "DRIVER", "LINK NOW", "NUMA", "MEMORY", "PARTITION", "NODES"});
@@ -82,12 +83,50 @@ std::string table_of(const Snapshot& snapshot) {
                                       ? gpu.board->name + (gpu.board->virtual_function ? " VF" : "")
                                       : std::string("unknown board");
         table.add({gpu.bdf.str(), report::plain(board),
-                   shown(gpu.pci.vendor, hex) + ":" + shown(gpu.pci.device, hex), shown(gpu.pci.driver),
-                   link_words(gpu.pci), shown(gpu.pci.numa_node, [](int n) { return std::to_string(n); }),
-                   memory_words(gpu), partition_words(gpu), node_words(gpu)});
+                   cell(gpu.pci.vendor, hex) + ":" + cell(gpu.pci.device, hex), text_cell(gpu.pci.driver),
+                   link_words(gpu.pci), number_cell(gpu.pci.numa_node), memory_words(gpu),
+                   partition_words(gpu), node_words(gpu)});
     }
-    for (const std::string& line : table.lines(140)) text += line + "\n";
+    for (const std::string& line : table.lines(listing::output_width())) text += line + "\n";
     return text;
+}
+
+// Reading RAS counts resets them on boards before MI300 (gfx942): whoever watches must not take the counts
+// away from others.
+bool reading_resets_counts(const Snapshot& snapshot) {
+    constexpr std::uint64_t kGfx940 = 90400;
+    for (const Device& gpu : snapshot.gpus) {
+        for (const KfdNode& node : gpu.amd.kfd_nodes) {
+            if (!node.gfx_target_version.known() || *node.gfx_target_version < kGfx940) return true;
+        }
+        if (gpu.vendor == Vendor::amd && gpu.amd.kfd_nodes.empty()) return true;
+    }
+    return false;
+}
+
+void read_telemetry(const Target& target, Snapshot& snapshot, bool first) {
+    const bool again = !first && reading_resets_counts(snapshot);
+    vendor::read_amdgpu_telemetry(target.root, snapshot, again);
+    if (again) {
+        for (Device& gpu : snapshot.gpus) gpu.telemetry.first.amd = std::move(gpu.telemetry.last.amd);
+    }
+    vendor::read_units(target.root, snapshot.host);
+    if (target.root.is_live()) {
+        vendor::read_nvml({}, snapshot, false);
+        return;
+    }
+    // Nothing of this machine is asked about another one.
+    auto answers = vendor::read_vendor_json(target.root.folder());
+    if (const auto* error = std::get_if<std::string>(&answers)) {
+        log_warn(*error);
+    } else if (const auto& recorded = std::get<0>(answers)) {
+        vendor::apply(*recorded, snapshot);
+    }
+}
+
+std::string tables_of(const Snapshot& snapshot) {
+    const std::string telemetry = listing::telemetry_table(snapshot, listing::output_width());
+    return table_of(snapshot) + (telemetry.empty() ? "" : "\n" + telemetry);
 }
 
 }  // namespace
@@ -98,8 +137,20 @@ int list(const cli::ListOptions& options) {
         log_error(*error);
         return kUsage;
     }
-    const Snapshot snapshot = read_machine(std::get<Target>(opened), kNodeDeadlineMs);
-    return print(options.json ? dump_json(to_json(snapshot)) + "\n" : table_of(snapshot));
+    Target& target = std::get<Target>(opened);
+    const auto read = [&](const std::vector<std::string>& refused, Progress& progress, bool first) {
+        target.root.refuse(refused);
+        target.root.on_access([&](const host::Access& access) { progress.step(access.path); });
+        Snapshot snapshot = read_machine(target, kNodeDeadlineMs);
+        read_telemetry(target, snapshot, first);
+        return snapshot;
+    };
+    if (options.watch_s) return listing::watch(read, *options.watch_s, options.count);
+    return listing::show_once(read, [&](const Snapshot& snapshot) {
+        if (options.topology && options.json) return dump_json(listing::topology_json(snapshot)) + "\n";
+        if (options.topology) return listing::topology_text(snapshot, listing::output_width());
+        return options.json ? dump_json(to_json(snapshot)) + "\n" : tables_of(snapshot);
+    });
 }
 
 }  // namespace gpucheck

@@ -49,6 +49,7 @@ struct Outcome {
     } kind = Kind::not_started;
     int signal = 0;         ///< crashed
     int exit_status = 0;    ///< exited
+    bool stalled = false;   ///< hangs, unkillable: because of Limits.stall, not of the deadline
     int error = 0;          ///< not_started: errno
     std::string last_step;  ///< what it had announced last; made printable
     std::vector<std::string> lines;

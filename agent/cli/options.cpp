@@ -59,6 +59,16 @@ void add_machine_options(CLI::App& app, MachineOptions& options) {
         ->option_text("DIR");
 }
 
+// Seconds between looks; an empty text is --watch without a number.
+std::optional<double> watch_seconds(const std::string& text) {
+    constexpr double kUsual = 2, kLeast = 0.1, kMost = 86400;
+    if (text.empty()) return kUsual;
+    double seconds = 0;
+    if (!CLI::detail::lexical_cast(text, seconds) || !(seconds >= kLeast) || !(seconds <= kMost))
+        return std::nullopt;
+    return seconds;
+}
+
 const std::map<std::string, Profile> kProfiles{
     {"quick", Profile::quick}, {"boot", Profile::boot}, {"acceptance", Profile::acceptance}};
 const std::map<std::string, report::ExitMap> kExitMaps{{"standard", report::ExitMap::standard},
@@ -101,11 +111,39 @@ void add_run_options(CLI::App& app, RunOptions& options, std::string& format) {
         ->transform(CLI::CheckedTransformer(kExitMaps).description(""));
 }
 
+void add_list_options(CLI::App& app, ListOptions& options, std::string& watch) {
+    add_machine_options(app, options.machine);
+    CLI::Option* json =
+        app.add_flag("--json", options.json,
+                     "Print the whole snapshot: every fact with its source, or why it is missing; with "
+                     "--topology, the matrix");
+    CLI::Option* topology = app.add_flag("--topology", options.topology,
+                                         "Draw how each GPU reaches each other: NVLink, xGMI or PCIe, with "
+                                         "NUMA nodes and CPUs");
+    CLI::Option* repeat =
+        app.add_option("--watch", watch,
+                       "Show the telemetry again every SECONDS (default 2) until interrupted; totals "
+                       "show as what they grew by")
+            ->option_text("[SECONDS]")
+            ->expected(0, 1)
+            ->check([](const std::string& text) {
+                const std::optional<double> seconds = watch_seconds(text);
+                return seconds ? std::string() : "not a number from 0.1 to 86400";
+            })
+            ->excludes(json)
+            ->excludes(topology);
+    app.add_option("--count", options.count, "With --watch: end after N looks")
+        ->option_text("N")
+        ->check(CLI::Range(1, 1000000000).description(""))
+        ->needs(repeat);
+}
+
 // Copies what was parsed: run's options exist twice, on `gpucheck` itself and on `gpucheck run`.
 struct Parsed {
     RunOptions bare, run;
     std::string bare_format, run_format;
     ListOptions list;
+    std::string list_watch;
     ExplainOptions explain;
     CaptureOptions capture;
     SpecsOptions specs;
@@ -140,11 +178,9 @@ ParsedOptions parse(int argc, const char* const* argv) {
     CLI::App* run = app.add_subcommand("run", "Judge the machine (the default)");
     add_run_options(*run, parsed.run, parsed.run_format);
 
-    CLI::App* list =
-        app.add_subcommand("list", "Show the GPUs and what the files say about each, without judging");
-    add_machine_options(*list, parsed.list.machine);
-    list->add_flag("--json", parsed.list.json,
-                   "Print the whole snapshot: every fact with its source, or why it is missing");
+    CLI::App* list = app.add_subcommand(
+        "list", "Show the GPUs and their telemetry, or how they are linked, without judging");
+    add_list_options(*list, parsed.list, parsed.list_watch);
 
     CLI::App* log = app.add_subcommand(
         "log",
@@ -214,6 +250,7 @@ ParsedOptions parse(int argc, const char* const* argv) {
     }
     result.log_level = parsed.log_level;
     if (list->parsed()) {
+        if (list->count("--watch") > 0) parsed.list.watch_s = watch_seconds(parsed.list_watch);
         result.command = parsed.list;
     } else if (log->parsed()) {
         result.command = parsed.log;

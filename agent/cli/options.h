@@ -32,6 +32,9 @@ struct RunOptions {
 struct ListOptions {
     MachineOptions machine;
     bool json = false;
+    bool topology = false;
+    std::optional<double> watch_s;  ///< nullopt: look once
+    unsigned count = 0;             ///< looks; 0: no end
 };
 
 struct ExplainOptions {

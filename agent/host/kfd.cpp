@@ -161,21 +161,39 @@ ReadNode read_node(const Sysroot& root, const std::string& folder) {
     return result;
 }
 
+void miss_links(KfdNode& node, const Missing& missing) {
+    node.xgmi_links = missing;
+    node.pcie_links = missing;
+    node.xgmi_peers = missing;
+}
+
 void count_links(const Sysroot& root, const std::string& folder, std::uint64_t count, KfdNode& node) {
     unsigned xgmi = 0, pcie = 0;
+    std::vector<KfdPeer> peers;
+    node.xgmi_peers = Missing{folder, ""};
     for (std::uint64_t i = 0; i < count; ++i) {
         const Fact<std::string> content = root.read(folder + "/" + std::to_string(i) + "/properties");
-        const Fact<std::uint64_t> type = Properties(content).number("type");
+        const Properties properties(content);
+        const Fact<std::uint64_t> type = properties.number("type");
         if (!type.known()) {  // a count with a hole in it is no count
-            node.xgmi_links = type.missing();
-            node.pcie_links = type.missing();
+            miss_links(node, type.missing());
             return;
         }
-        if (type.value() == kLinkXgmi) ++xgmi;
         if (type.value() == kLinkPcie) ++pcie;
+        if (type.value() != kLinkXgmi) continue;
+        ++xgmi;
+        const Fact<std::uint64_t> to = properties.number("node_to"), weight = properties.number("weight");
+        if (to.known() && weight.known() && *to <= 0xffffffffU && *weight <= 0xffffffffU) {
+            peers.push_back({static_cast<unsigned>(*to), static_cast<unsigned>(*weight)});
+        } else if (node.xgmi_peers.why().empty()) {
+            node.xgmi_peers = to.known()
+                                  ? weight.known() ? Missing{to.source(), "malformed"} : weight.missing()
+                                  : to.missing();
+        }
     }
     node.xgmi_links = Fact<unsigned>(xgmi, folder);
     node.pcie_links = Fact<unsigned>(pcie, folder);
+    if (peers.size() == xgmi) node.xgmi_peers = Fact<std::vector<KfdPeer>>(std::move(peers), folder);
 }
 
 void read_links(const Sysroot& root, const std::string& nodes, std::vector<KfdNode>& gpus,
@@ -196,8 +214,7 @@ void read_links(const Sysroot& root, const std::string& nodes, std::vector<KfdNo
             count_links(root, folder, counts[i].value(), gpus[i]);
             continue;
         }
-        gpus[i].xgmi_links = missing;
-        gpus[i].pcie_links = missing;
+        miss_links(gpus[i], missing);
     }
 }
 

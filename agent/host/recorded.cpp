@@ -15,41 +15,8 @@
 namespace gpucheck::host {
 namespace {
 
-// Content of FOLDER/name; nullopt with empty error when absent.
-std::optional<std::string> slurp(const std::string& folder, const char* name, std::string& error) {
-    const std::string path = folder + "/" + name;
-    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (!file.valid()) {
-        if (errno != ENOENT) error = path + ": " + errno_name(errno);
-        return std::nullopt;
-    }
-    struct stat status {};
-    if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-        error = path + ": not a regular file";
-        return std::nullopt;
-    }
-    std::string content;
-    constexpr std::size_t kLimit = std::size_t{16} * 1024 * 1024;
-    char buffer[65536];
-    for (;;) {
-        const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
-        if (got == 0) break;
-        if (got < 0) {
-            if (errno == EINTR) continue;
-            error = path + ": " + errno_name(errno);
-            return std::nullopt;
-        }
-        content.append(buffer, static_cast<std::size_t>(got));
-        if (content.size() > kLimit) {
-            error = path + ": larger than 16 MiB";
-            return std::nullopt;
-        }
-    }
-    return content;
-}
-
 std::optional<Json> slurp_json(const std::string& folder, const char* name, std::string& error) {
-    const std::optional<std::string> text = slurp(folder, name, error);
+    const std::optional<std::string> text = read_beside(folder, name, error);
     if (!text) return std::nullopt;
     auto parsed = parse_json(*text);
     if (const auto* bad = std::get_if<JsonError>(&parsed)) {
@@ -182,6 +149,38 @@ bool read_process(const Json& document, RecordedProcess& process, std::string& e
 
 }  // namespace
 
+std::optional<std::string> read_beside(const std::string& folder, const char* name, std::string& error) {
+    const std::string path = folder + "/" + name;
+    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file.valid()) {
+        if (errno != ENOENT) error = path + ": " + errno_name(errno);
+        return std::nullopt;
+    }
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+        error = path + ": not a regular file";
+        return std::nullopt;
+    }
+    std::string content;
+    constexpr std::size_t kLimit = std::size_t{16} * 1024 * 1024;
+    char buffer[65536];
+    for (;;) {
+        const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
+        if (got == 0) break;
+        if (got < 0) {
+            if (errno == EINTR) continue;
+            error = path + ": " + errno_name(errno);
+            return std::nullopt;
+        }
+        content.append(buffer, static_cast<std::size_t>(got));
+        if (content.size() > kLimit) {
+            error = path + ": larger than 16 MiB";
+            return std::nullopt;
+        }
+    }
+    return content;
+}
+
 std::optional<RecordedMachine> read_recorded(const std::string& folder, std::string& error) {
     RecordedMachine machine;
     const auto fail = [&](const char* name, const std::string& what) -> std::optional<RecordedMachine> {
@@ -198,7 +197,7 @@ std::optional<RecordedMachine> read_recorded(const std::string& folder, std::str
     if (!error.empty()) return std::nullopt;
     if (process && !read_process(*process, machine.process, problem)) return fail("process.json", problem);
 
-    const std::optional<std::string> captured = slurp(folder, "captured.txt", error);
+    const std::optional<std::string> captured = read_beside(folder, "captured.txt", error);
     if (!error.empty()) return std::nullopt;
     if (captured) {
         machine.captured.emplace();

@@ -21,6 +21,10 @@ struct RecordedMachine {
 /// are fine.
 std::optional<RecordedMachine> read_recorded(const std::string& folder, std::string& error);
 
+/// The content of FOLDER/name, a file beside sysroot/; nullopt when absent, and with a sentence in `error`
+/// when it is larger than 16 MiB or cannot be read.
+std::optional<std::string> read_beside(const std::string& folder, const char* name, std::string& error);
+
 /// This process, for a live machine.
 RecordedProcess this_process();
 

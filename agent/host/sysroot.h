@@ -73,7 +73,8 @@ class Sysroot {
     const std::string& folder() const;
 
     /// Whole content, at most `limit` bytes; a longer file is Missing "larger than N bytes", anything that is
-    /// not a regular file is Missing "not a regular file". Never blocks on a FIFO or a device.
+    /// not a regular file is Missing "not a regular file". Never blocks on a FIFO or a device. A file that
+    /// reading resets (ras/*_err_count) is read once; later calls give the same answer.
     Fact<std::string> read(std::string_view path, std::size_t limit = kSmallFile) const;
     /// Like read, but at most the first `size` bytes, and the rest is neither read nor an error: every byte
     /// of PCI config space costs bus time.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -25,6 +26,7 @@ struct Sysroot::Impl {
     std::function<void(const Access&)> observer;
     std::vector<std::string> refused;
     mutable RecordedFolders folders;
+    mutable std::map<std::string, Fact<std::string>, std::less<>> read_once;  ///< see reading_resets
 
     bool live() const { return confinement == Confinement::live; }
     void note(AccessKind kind, std::string_view path) const {

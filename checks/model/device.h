@@ -69,6 +69,16 @@ struct DeviceNode {
     }
 };
 
+/// One xGMI link of a KFD node, by where it leads.
+struct KfdPeer {
+    unsigned node = 0;    ///< number of the other end's folder
+    unsigned weight = 0;  ///< 15 for each hop between whole GPUs; other values between partitions
+    bool operator==(const KfdPeer&) const = default;
+    static constexpr auto fields() {
+        return std::tuple{GPUCHECK_FIELD(KfdPeer, node), GPUCHECK_FIELD(KfdPeer, weight)};
+    }
+};
+
 /// One KFD topology node that is a GPU or a partition of one (gpu_id != 0). Old kernels lack many keys:
 /// Missing.
 struct KfdNode {
@@ -86,6 +96,7 @@ struct KfdNode {
     Fact<std::uint64_t> fw_version, sdma_fw_version;
     Fact<std::uint64_t> vram_bytes;         ///< sum of its public and private frame-buffer banks
     Fact<unsigned> xgmi_links, pcie_links;  ///< io_links of type 11 and 2
+    Fact<std::vector<KfdPeer>> xgmi_peers;  ///< those of type 11, in KFD's order
     Fact<std::string> name;
     bool operator==(const KfdNode&) const = default;
     static constexpr auto fields() {
@@ -98,7 +109,8 @@ struct KfdNode {
                           GPUCHECK_FIELD(KfdNode, hive_id),    GPUCHECK_FIELD(KfdNode, capability),
                           GPUCHECK_FIELD(KfdNode, fw_version), GPUCHECK_FIELD(KfdNode, sdma_fw_version),
                           GPUCHECK_FIELD(KfdNode, vram_bytes), GPUCHECK_FIELD(KfdNode, xgmi_links),
-                          GPUCHECK_FIELD(KfdNode, pcie_links), GPUCHECK_FIELD(KfdNode, name)};
+                          GPUCHECK_FIELD(KfdNode, pcie_links), GPUCHECK_FIELD(KfdNode, xgmi_peers),
+                          GPUCHECK_FIELD(KfdNode, name)};
     }
 };
 

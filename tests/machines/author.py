@@ -156,6 +156,34 @@ def mi300x_x8_cpx_63_nodes():
 
 
 @machine
+def mi300x_x2_throttled_for_power():
+    return instinct("Two MI300X that worked hard: their lifetime totals show much throttling at the power limit (ppt) and none for another reason. "
+                    "That is what a healthy board does under GEMM, and no fault.", 2, expect={"gpu_count": 2},
+                    gpu={"telemetry": {"layout": "1.6", "metrics": {"accumulation_counter": 4123456, "ppt_residency_acc": 2987654}}})
+
+
+@machine
+def mi350x_x2_layout_1_9():
+    return instinct("Two MI350X whose gpu_metrics is the self-describing layout 1.9 of new kernels.", 2, expect={"gpu_count": 2},
+                    release="6.19.2-generic", version="6.18.1", dkms="6.18.1-2301133.24.04", rocm="7.2.0-43",
+                    gpu={"device": 0x75a0, "sub": 0x75a0, "gfx": 90500, "simd": 1024, "vram": 309220868096,
+                         "telemetry": {"layout": "1.9"}})
+
+
+@machine
+def mi300x_x2_cpx():
+    return instinct("Two MI300X in CPX/NPS4: sixteen logical GPUs, each linked to the fifteen others; counters are those of the whole GPU.", 2,
+                    expect={"gpu_count": 2, "compute_partition": "CPX", "memory_partition": "NPS4"},
+                    gpu={"partitions": 8, "mode": "CPX", "memory_mode": "NPS4", "xgmi": 15})
+
+
+@machine
+def mi300x_vf_few_files():
+    m = amd_guest("An MI300X virtual function whose driver shows little: temperatures, power and its limit; no gpu_metrics, no RAS, no clocks.")
+    return m.drop(r"/gpu_metrics$|/pp_dpm_|/(gpu|mem)_busy_percent$|/power_dpm_")
+
+
+@machine
 def mi300x_blacklisted_but_loaded():
     return instinct("modprobe.blacklist=amdgpu on the command line, AMD's own advice for MI300X: a unit loaded the module later, all is well "
                     "(field case C087).", 1, expect={"gpu_count": 1}, cmdline="ro iommu=pt pci=realloc=off modprobe.blacklist=amdgpu")

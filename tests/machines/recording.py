@@ -9,6 +9,8 @@ import shutil
 import struct
 from pathlib import Path
 
+from amd_files import telemetry_files
+
 HERE = Path(__file__).resolve().parent
 NOW = "2026-11-30T10:00:00Z"
 
@@ -135,6 +137,8 @@ def host(m, release=RELEASE, vm=None, os_id="ubuntu", cmdline="ro console=ttyS0"
     m.file("/run/systemd/timesync/synchronized", "")
     m.file("/proc/devices", "Character devices:\n  1 mem\n  5 /dev/tty\n226 drm\n\nBlock devices:\n259 blkext\n")
     m.file("/proc/modules", "")
+    m.file("/sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory pids")
+    m.file("/sys/fs/cgroup/system.slice/systemd-journald.service/cgroup.procs", "611")
     return m
 
 
@@ -322,6 +326,16 @@ def nvidia_driver(m, version="570.133.20", open_module=True, dkms=True, uvm=True
     return m
 
 
+def unit(m, name, processes=(), enabled=True):
+    """A service of systemd: its unit file, the link that starts it, and its processes' cgroup (none: it does not run)."""
+    m.file(f"/usr/lib/systemd/system/{name}", f"[Unit]\nDescription={name}\n[Service]\nExecStart=/usr/bin/{name.split('.')[0]}\n")
+    if enabled:
+        m.link(f"/etc/systemd/system/multi-user.target.wants/{name}", f"/usr/lib/systemd/system/{name}")
+    if processes:
+        m.file(f"/sys/fs/cgroup/system.slice/{name}/cgroup.procs", "".join(f"{p}\n" for p in processes))
+    return m
+
+
 def libraries(m, version, folder="/usr/lib/x86_64-linux-gnu"):
     for soname in ("libcuda.so.1", "libnvidia-ml.so.1"):
         stem = soname[:-2]
@@ -362,6 +376,8 @@ def hgx(readme, count=8, version="570.133.20", device=0x2330, sub=0x16c1, model=
     bmc(m)
     nvidia_driver(m, version)
     nvswitches(m)
+    unit(m, "nvidia-fabricmanager.service", (1411,))
+    unit(m, "nvidia-persistenced.service", (1398,))
     for i in range(count):
         nvidia_gpu(m, i, device, sub, model, version=version)
     return m
@@ -402,7 +418,7 @@ def kfd_root(m, cpu_nodes=1):
 
 
 def kfd_gpu(m, node, location, unique_id, render, device_id, gfx=90402, simd=1216, xcc=8, vram=205822885888, hive=0,
-            capability=746037888, clk=2100, xgmi=0, domain=0):
+            capability=746037888, clk=2100, xgmi=0, domain=0, peers=None):
     base = f"{KFD}/topology/nodes/{node}"
     m.file(f"{base}/gpu_id", str(20000 + node * 37))
     m.file(f"{base}/name", "ip discovery")
@@ -417,8 +433,9 @@ def kfd_gpu(m, node, location, unique_id, render, device_id, gfx=90402, simd=121
     m.file(f"{base}/mem_banks/0/properties", f"heap_type 1\nsize_in_bytes {vram}\nflags 0\nwidth 8192\nmem_clk_max 1300\n")
     m.file(f"{base}/io_links/0/properties", f"type 2\nnode_from {node}\nnode_to 0\nweight 20\nmin_bandwidth 312\nmax_bandwidth 64000\nflags 1\n")
     for i in range(xgmi):
+        to, weight = peers[i] if peers else (i + 1, 15)
         m.file(f"{base}/io_links/{i + 1}/properties",
-               f"type 11\nnode_from {node}\nnode_to {i + 1}\nweight 15\nmin_bandwidth 0\nmax_bandwidth 0\nflags 1\n")
+               f"type 11\nnode_from {node}\nnode_to {to}\nweight {weight}\nmin_bandwidth 0\nmax_bandwidth 0\nflags 1\n")
     return m
 
 
@@ -450,7 +467,8 @@ def location_of(bdf, partition=0):
 
 def amd_gpu(m, index, device=0x74a1, sub=0x74a1, guest=False, driver="amdgpu", kfd=True, node_base=1, gfx=90402, simd=1216,
             xcc=8, vram=205822885888, hive=0, partitions=1, mode="SPX", memory_mode="NPS1", chain=None, ports=True,
-            class_code=0x120000, xgmi=0, drop_last=0, render_gid=109, **link):
+            class_code=0x120000, xgmi=0, drop_last=0, render_gid=109, telemetry=None, **link):
+    """`telemetry`: arguments of telemetry_files, or False for a GPU without these files."""
     chain = chain or chain_for(index, guest)
     if ports:
         ports_above(m, chain, guest)
@@ -469,6 +487,10 @@ def amd_gpu(m, index, device=0x74a1, sub=0x74a1, guest=False, driver="amdgpu", k
     if mode:
         m.file(f"{path}/current_compute_partition", mode)
         m.file(f"{path}/current_memory_partition", memory_mode)
+    if hive and not guest:
+        m.file(f"{path}/xgmi_hive_info/xgmi_hive_id", str(hive))
+    if telemetry is not False:
+        telemetry_files(m, path, index, device, guest, partitions, **(telemetry or {}))
     card = 1 + index
     m.file(f"{path}/drm/card{card}/dev", f"226:{card}")
     m.link(f"/sys/class/drm/card{card}", f"{path}/drm/card{card}")
@@ -480,8 +502,13 @@ def amd_gpu(m, index, device=0x74a1, sub=0x74a1, guest=False, driver="amdgpu", k
         m.link(f"/sys/class/drm/renderD{render}", f"{folder}/drm/renderD{render}")
         m.node(f"/dev/dri/renderD{render}", 226, render, "0660", gid=render_gid)
         if kfd:
-            kfd_gpu(m, node_base + index * partitions + p, location_of(chain[-1], p), unique, render, device, gfx,
-                    simd // partitions, xcc // partitions or 1, vram // partitions, hive, xgmi=xgmi)
+            node = node_base + index * partitions + p
+            first = node_base + (index * partitions + p) // (xgmi + 1) * (xgmi + 1)  # hives are neighbours
+            same_gpu = range(node_base + index * partitions, node_base + (index + 1) * partitions)
+            weight = {n: 15 if partitions == 1 else 13 if n in same_gpu else 41 for n in range(first, first + xgmi + 1)}
+            peers = [(n, weight[n]) for n in weight if n != node]
+            kfd_gpu(m, node, location_of(chain[-1], p), unique, render, device, gfx, simd // partitions, xcc // partitions or 1,
+                    vram // partitions, hive, xgmi=xgmi, peers=peers)
     return path
 
 
