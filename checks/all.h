@@ -60,4 +60,27 @@ extern const Check kDiskCheck;
 extern const Check kTimeSyncCheck;
 extern const Check kProxyCheck;
 
+// What NVML says.
+extern const Check kNvmlCoverageCheck;
+extern const Check kNvidiaRecoveryCheck;
+extern const Check kNvidiaInforomCheck;
+extern const Check kNvidiaEccCheck;
+extern const Check kNvidiaEccErrorsCheck;
+extern const Check kNvidiaRowRemapCheck;
+extern const Check kNvidiaRetiredPagesCheck;
+extern const Check kNvidiaRepairCheck;
+extern const Check kNvidiaNvlinkCheck;
+extern const Check kNvidiaNvlinkErrorsCheck;
+extern const Check kNvidiaC2cCheck;
+extern const Check kNvidiaFabricCheck;
+extern const Check kNvidiaFabricHealthCheck;
+extern const Check kNvidiaThrottleCheck;
+extern const Check kNvidiaTemperatureCheck;
+extern const Check kNvidiaPowerCheck;
+extern const Check kNvidiaClocksCheck;
+extern const Check kNvidiaPcieErrorsCheck;
+extern const Check kNvidiaModesCheck;
+extern const Check kNvidiaMigCheck;
+extern const Check kNvidiaConfidentialCheck;
+
 }  // namespace gpucheck

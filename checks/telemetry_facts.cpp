@@ -113,6 +113,33 @@ Gpus answering_nvidia(const Snapshot& snapshot, const std::string& expected, Fin
     return answering;
 }
 
+UnitState unit_state(const Host& host, std::string_view name) {
+    if (!host.units.known() || host.in_container() || !host.container.known()) return UnitState::unknown;
+    for (const ServiceUnit& unit : host.units.value()) {
+        if (unit.name != name) continue;
+        if (unit.processes.known() && unit.processes.value() > 0) return UnitState::running;
+        if (unit.installed.is(false)) return UnitState::not_installed;
+        if (unit.processes.known() || unit.processes.absent()) return UnitState::stopped;
+        return UnitState::unknown;
+    }
+    return UnitState::unknown;
+}
+
+std::string unit_text(std::string_view name, UnitState state) {
+    const std::string unit(name);
+    switch (state) {
+        case UnitState::not_installed:
+            return unit + " is not installed";
+        case UnitState::stopped:
+            return unit + " is installed and does not run";
+        case UnitState::running:
+            return unit + " runs";
+        case UnitState::unknown:
+            break;
+    }
+    return unit + ": state not known";
+}
+
 bool sliced(const Device& gpu) {
     return !slice_text(gpu).empty();
 }

@@ -57,6 +57,13 @@ Gpus usable_nvidia(const Snapshot& snapshot);
 Gpus answering_nvidia(const Snapshot& snapshot, const std::string& expected, Findings& findings);
 NotApplicable without_usable_nvidia(const Snapshot& snapshot);
 
+/// A systemd unit as its files and its cgroup show it. Unknown in a container, whose files are not the
+/// host's.
+enum class UnitState { unknown, not_installed, stopped, running };
+UnitState unit_state(const Host& host, std::string_view name);
+/// "nvidia-fabricmanager.service is not installed".
+std::string unit_text(std::string_view name, UnitState state);
+
 /// A slice of a GPU (MIG, or a vGPU of somebody's host): NVML then leaves out much, rightly.
 bool sliced(const Device& gpu);
 /// "MIG is on", "a vGPU"; empty for a whole GPU.

@@ -40,7 +40,7 @@ void add_machine_options(CLI::App& app, MachineOptions& options) {
            "--expect", options.expect,
            "What must be there: gpu_count=8, board=mi300x (see `gpucheck specs`), compute_partition=CPX, "
            "memory_partition=NPS4, pcie_generation=5, pcie_width=16, driver_version=570.133, "
-           "kernel_version=6.8; "
+           "kernel_version=6.8, ecc=on, mig=off; "
            "may be repeated")
         ->option_text("KEY=VALUE")
         ->allow_extra_args(false);
