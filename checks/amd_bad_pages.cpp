@@ -7,17 +7,30 @@ namespace gpucheck {
 namespace {
 
 constexpr std::string_view kId = "ras.pages";
-// A limit seen in the field where the driver's own is not known ("RAS: bad page threshold is 128"); below
-// nine tenths of it no board is near its end, above it only the driver's own figure tells.
+// A limit seen in the field ("RAS: bad page threshold is 128"); below nine tenths of it no board is near its
+// end, whatever its driver's limit.
 constexpr std::uint64_t kSmallestKnownLimit = 128;
+// Left to itself the driver allows one page for each 100 MB of memory (Linux amdgpu_ras.c,
+// RAS_BAD_PAGE_COVER; the table in the EEPROM holds more than that).
+constexpr std::uint64_t kBytesPerPage = 100ULL << 20;
 
 /// The driver itself warns from nine tenths on (Linux amdgpu_ras_eeprom.c: "exceeds 90% of threshold").
 bool near_limit(std::uint64_t pages, std::uint64_t limit) {
     return pages >= limit - limit / 10;
 }
 
+/// The limit that somebody set, or the one that the driver takes when nobody did.
+Fact<std::uint64_t> limit_of(const Device& gpu) {
+    const Fact<std::uint64_t>& set = gpu.telemetry.first.amd.bad_page_threshold;
+    const Fact<std::uint64_t>& memory = gpu.amd.vram_total_bytes;
+    if (!set.known() && set.why().starts_with("left to the driver") && memory.known() &&
+        *memory >= kBytesPerPage)
+        return Fact<std::uint64_t>(*memory / kBytesPerPage, set.source());
+    return set;
+}
+
 void judge_retired(const Device& gpu, const BadPages& pages, const std::string& source, Findings& findings) {
-    const Fact<std::uint64_t>& limit = gpu.telemetry.first.amd.bad_page_threshold;
+    const Fact<std::uint64_t> limit = limit_of(gpu);
     const std::string observed = count_of(*pages.retired, "retired page");
     // 0: retirement was switched off by amdgpu.bad_page_threshold=0, and so was the limit.
     if (!limit.known() || *limit == 0) {

@@ -1,6 +1,7 @@
 // Replays that a healthy link may have; see pcie_budget.h.
 #include "checks/pcie_budget.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace gpucheck {
@@ -34,7 +35,7 @@ std::optional<std::uint64_t> replay_budget(LinkSpeed speed, unsigned width, doub
     const double rate = gigatransfers(speed);
     // A year is more than any run; the comparison is written so that NaN fails too.
     if (rate == 0 || !is_link_width(width) || !(seconds > 0 && seconds < 366.0 * 86400)) return std::nullopt;
-    return static_cast<std::uint64_t>(std::ceil(rate * width * seconds / 1000));
+    return static_cast<std::uint64_t>(std::ceil(rate * width * std::max(seconds, 60.0) / 1000));
 }
 
 }  // namespace gpucheck

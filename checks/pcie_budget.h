@@ -10,7 +10,8 @@
 namespace gpucheck {
 
 /// Replays in `seconds` on a link at the bit error rate of 1e-12 that the PCI Express specification allows,
-/// rounded up: GT/s times lanes errors in 1000 s. nullopt for an unknown speed or a width that no link has.
+/// rounded up: GT/s times lanes errors in 1000 s. Never less than a minute's: errors come in bursts, and a
+/// short run must not condemn one burst. nullopt for an unknown speed or a width that no link has.
 std::optional<std::uint64_t> replay_budget(LinkSpeed speed, unsigned width, double seconds);
 
 }  // namespace gpucheck

@@ -101,6 +101,17 @@ TEST(RasPages, WithoutThresholdOnlyManyPagesAreUnknown) {
     EXPECT_EQ(said(kAmdBadPagesCheck, machine), "");
 }
 
+TEST(RasPages, ALimitLeftToTheDriverGoesByTheMemory) {
+    Snapshot machine = with_pages(1768, 0, 0);  // 196592 MB of memory: 1965 pages
+    machine.gpus[0].telemetry.first.amd.bad_page_threshold =
+        Missing{"parameters/bad_page_threshold", "left to the driver: bad_page_threshold=-1"};
+    EXPECT_EQ(said(kAmdBadPagesCheck, machine), "");
+    machine.gpus[0].telemetry.first.amd.bad_pages = fact(BadPages{fact(1769U), fact(0U), fact(0U)});
+    EXPECT_EQ(said(kAmdBadPagesCheck, machine), "ras.pages.near_limit 0000:05:00.0 warn");
+    machine.gpus[0].telemetry.first.amd.bad_pages = fact(BadPages{fact(1965U), fact(0U), fact(0U)});
+    EXPECT_EQ(said(kAmdBadPagesCheck, machine), "ras.pages.limit 0000:05:00.0 fail");
+}
+
 TEST(RasPages, UnreadableIsUnknown) {
     Snapshot machine = telling_mi300x_x8();
     for (Device& gpu : machine.gpus)

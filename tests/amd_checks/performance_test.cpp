@@ -31,11 +31,12 @@ Snapshot throttled(Fact<U64> AmdResidency::*reason, U64 samples) {
 
 TEST(AmdThrottle, HeatAndAlarmByShareOfTheRun) {  // 30,000 samples in this run
     EXPECT_EQ(said(kAmdThrottleCheck, throttled(&AmdResidency::socket_thermal, 0)), "");
+    EXPECT_EQ(said(kAmdThrottleCheck, throttled(&AmdResidency::socket_thermal, 299)), "");
     EXPECT_EQ(said(kAmdThrottleCheck, throttled(&AmdResidency::socket_thermal, 300)),
               "amd.throttle.hot 0000:05:00.0 warn");
-    EXPECT_EQ(said(kAmdThrottleCheck, throttled(&AmdResidency::hbm_thermal, 15000)),
+    EXPECT_EQ(said(kAmdThrottleCheck, throttled(&AmdResidency::hbm_thermal, 3000)),
               "amd.throttle.hot 0000:05:00.0 fail");
-    EXPECT_EQ(said(kAmdThrottleCheck, throttled(&AmdResidency::vr_thermal, 14999)),
+    EXPECT_EQ(said(kAmdThrottleCheck, throttled(&AmdResidency::vr_thermal, 2999)),
               "amd.throttle.hot 0000:05:00.0 warn");
     EXPECT_EQ(said(kAmdThrottleCheck, throttled(&AmdResidency::prochot, 20000)),
               "amd.throttle.prochot 0000:05:00.0 fail");
