@@ -43,8 +43,10 @@ TEST(TelemetryCoverage, NvidiaGpuWithAHandleAndNoAnswer) {
     }
     EXPECT_EQ(said(kSensorsCoverageCheck, machine), "");
     NvidiaTelemetry& sick = machine.gpus[0].telemetry.first.nvidia;
-    sick.power.temperature_c = Missing{"nvmlDeviceGetTemperature", "GPU_IS_LOST"};
+    sick.power.temperature_c = Missing{"nvmlDeviceGetTemperature", "TIMEOUT"};
     EXPECT_EQ(said(kSensorsCoverageCheck, machine), "telemetry.gpu.silent 0000:19:00.0 fail");
+    sick.power.temperature_c = Missing{"nvmlDeviceGetTemperature", "GPU_IS_LOST"};  // nvml.coverage says so
+    EXPECT_EQ(said(kSensorsCoverageCheck, machine), "");
     sick.power.temperature_c = Missing{"nvmlDeviceGetTemperature", "NOT_SUPPORTED"};
     EXPECT_EQ(said(kSensorsCoverageCheck, machine), "");
 }
