@@ -40,7 +40,7 @@ TEST(Mutations, MetricsOfEveryLayout) {
     for (const char* layout : {"1.3", "1.4", "1.5", "1.6-early", "1.6", "1.7", "1.8-early", "1.8", "1.9"}) {
         const std::string bytes = test::sample(layout);
         ASSERT_FALSE(bytes.empty());
-        for (int round = 0; round < 2000; ++round) {
+        for (int round = 0; round < 600; ++round) {
             std::string mutated = bytes;
             const std::size_t reach =
                 round % 2 == 0 ? std::min<std::size_t>(mutated.size(), 400) : mutated.size();

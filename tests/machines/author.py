@@ -151,7 +151,8 @@ def mi300x_x8_cpx_63_nodes():
     m = instinct("Eight MI300X in CPX/NPS4 show 63 logical GPUs, not 64: the BMC's display took one of the old kernel's 64 DRM minors "
                  "(trap 6, field case C076). Eight physical GPUs are there.", count=0)
     for i in range(8):
-        amd_gpu(m, i, partitions=8, mode="CPX", memory_mode="NPS4", node_base=2, hive=0x1d0c57a9e3, drop_last=1 if i == 7 else 0)
+        amd_gpu(m, i, partitions=8, mode="CPX", memory_mode="NPS4", node_base=2, hive=0x1d0c57a9e3, drop_last=1 if i == 7 else 0,
+                listed_links=63)
     return m
 
 
