@@ -13,6 +13,7 @@ const std::vector<Check>& all_checks() {
         kDriverLoadedCheck,
         kDkmsCheck,
         kDriverVersionCheck,
+        kRocmVersionCheck,
         kKernelVersionCheck,
         kFirmwareCheck,
         kBoardCheck,
@@ -20,6 +21,8 @@ const std::vector<Check>& all_checks() {
         kMemoryCheck,
         kNodesCheck,
         kKfdCheck,
+        kKfdEccCheck,
+        kAmdIdentityCheck,
         kExcludedCheck,
         // Links, partitions, environment and the machine around them.
         kPcieWidthCheck,
@@ -66,6 +69,17 @@ const std::vector<Check>& all_checks() {
         // what files cannot tell
         kVendorCallsCheck,
         kTelemetryCheck,
+        kSensorsCoverageCheck,
+        // what amdgpu says of its GPUs' health
+        kAmdMetricsCheck,
+        kAmdRasCheck,
+        kAmdBadPagesCheck,
+        kAmdTemperatureCheck,
+        kAmdThrottleCheck,
+        kAmdClocksCheck,
+        kAmdPowerCheck,
+        kAmdPcieCheck,
+        kAmdXgmiCheck,
         kExperimentsCheck,
     };
     // clang-format on

@@ -24,6 +24,21 @@ extern const Check kVendorCallsCheck;
 extern const Check kTelemetryCheck;
 extern const Check kExperimentsCheck;
 
+// What amdgpu says of its GPUs' health.
+extern const Check kKfdEccCheck;
+extern const Check kAmdIdentityCheck;
+extern const Check kAmdRasCheck;
+extern const Check kAmdBadPagesCheck;
+extern const Check kAmdMetricsCheck;
+extern const Check kAmdThrottleCheck;
+extern const Check kAmdClocksCheck;
+extern const Check kAmdTemperatureCheck;
+extern const Check kAmdPowerCheck;
+extern const Check kAmdPcieCheck;
+extern const Check kAmdXgmiCheck;
+extern const Check kRocmVersionCheck;
+extern const Check kSensorsCoverageCheck;
+
 extern const Check kClockCheck;
 extern const Check kKernelLogCheck;
 
