@@ -10,7 +10,7 @@ namespace {
 
 using vendor::nvml::call_names;
 using vendor::nvml::CallNames;
-const std::string kSick = kAddresses[4];
+const std::string kSick = "0000:59:00.0";
 constexpr std::chrono::seconds kNotForEver{30};
 
 /// Makes a reading reach calls that a healthy H100 does not need.
@@ -109,9 +109,9 @@ INSTANTIATE_TEST_SUITE_P(Each, NvmlFault,
                                          Case{"flood", "flooded", ""}, Case{"noise", "", ""},
                                          Case{"ones", "", ""}, Case{"random", "", ""},
                                          Case{"unterminated", "", ""}, Case{"error", "", "RESET_REQUIRED"}),
-                         [](const testing::TestParamInfo<Case>& info) {
-                             return info.param.what +
-                                    (info.param.parts > 1 ? std::to_string(info.param.part) : "");
+                         [](const testing::TestParamInfo<Case>& one) {
+                             return one.param.what +
+                                    (one.param.parts > 1 ? std::to_string(one.param.part) : "");
                          });
 
 TEST(NvmlFaults, TheFactsOfAHangingCallSayWhy) {

@@ -62,8 +62,8 @@ INSTANTIATE_TEST_SUITE_P(Each, NvmlSystemFault,
                          testing::Values(Pair{"hang", "hangs"}, Pair{"segv", "crashed"},
                                          Pair{"exit3", "exited"}, Pair{"flood", "flooded"}, Pair{"ones", ""},
                                          Pair{"random", ""}, Pair{"error", ""}),
-                         [](const testing::TestParamInfo<Pair>& info) {
-                             return std::string(info.param.first);
+                         [](const testing::TestParamInfo<Pair>& one) {
+                             return std::string(one.param.first);
                          });
 
 TEST(NvmlSystemFaults, InitThatHangsHangsEveryChildAndNoLonger) {
