@@ -21,6 +21,7 @@ using listing::cell;
 using listing::number_cell;
 using listing::text_cell;
 
+constexpr std::chrono::milliseconds kVendorDeadline{2000};
 constexpr int kNodeDeadlineMs = 1200;
 
 std::string link_words(const PciFunction& pci) {
@@ -103,13 +104,17 @@ bool reading_resets_counts(const Snapshot& snapshot) {
     return false;
 }
 
-void read_telemetry(const Target& target, Snapshot& snapshot, bool first) {
+void read_telemetry(const Target& target, Progress& progress, Snapshot& snapshot, bool first) {
     const bool again = !first && reading_resets_counts(snapshot);
     vendor::read_amdgpu_telemetry(target.root, snapshot, again);
     if (again) {
         for (Device& gpu : snapshot.gpus) gpu.telemetry.first.amd = std::move(gpu.telemetry.last.amd);
     }
     vendor::read_units(target.root, snapshot.host);
+    const ReadingPlan plan{
+        target.libraries, target.answers, std::chrono::steady_clock::now(),
+        [&](std::string_view what, std::chrono::milliseconds at_most) { progress.wait(what, at_most); }};
+    read_libraries(target.root, plan, kVendorDeadline, snapshot);
 }
 
 std::string tables_of(const Snapshot& snapshot) {
@@ -130,7 +135,7 @@ int list(const cli::ListOptions& options) {
         target.root.refuse(refused);
         target.root.on_access([&](const host::Access& access) { progress.step(access.path); });
         Snapshot snapshot = read_machine(target, kNodeDeadlineMs);
-        read_telemetry(target, snapshot, first);
+        read_telemetry(target, progress, snapshot, first);
         return snapshot;
     };
     if (options.watch_s) return listing::watch(read, *options.watch_s, options.count);

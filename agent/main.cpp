@@ -1,5 +1,7 @@
 // The composition root: from the command line to one command.
+#include <array>
 #include <csignal>
+#include <ctime>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -7,8 +9,10 @@
 #include <variant>
 
 #include "agent/cli/options.h"
+#include "agent/cost_command.h"
 #include "agent/log.h"
 #include "agent/log_command.h"
+#include "agent/machine.h"
 #include "agent/report/explain.h"
 #include "agent/run.h"
 #include "checks/model/check.h"
@@ -38,6 +42,44 @@ int specs(const cli::SpecsOptions& options) {
                               : render_specs_text(boards, options.filter));
 }
 
+std::string today() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    std::array<char, 16> text{};
+    if (gmtime_r(&now, &parts) == nullptr || std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts) == 0)
+        return {};
+    return text.data();
+}
+
+// Which GPUs the machine has, by its files alone.
+std::variant<MachineBoards, std::string> look(const cli::MachineOptions& options) {
+    auto opened = open_target(options);
+    if (auto* error = std::get_if<std::string>(&opened)) return std::move(*error);
+    const Snapshot snapshot = read_machine(std::get<Target>(opened), 1000);
+    MachineBoards found;
+    found.gpus = static_cast<unsigned>(snapshot.gpus.size());
+    if (snapshot.gpus.empty()) found.why = "no GPU found";
+    for (const Device& gpu : snapshot.gpus) {
+        found.partitioned = found.partitioned || gpu.amd.kfd_nodes.size() > 1;
+        if (!gpu.board.known()) {
+            found.why = "the board of " + gpu.bdf.str() + " is not known";
+        } else if (&gpu != &snapshot.gpus.front() && gpu.board->key != found.board) {
+            found.why = "this machine has different boards";
+        } else {
+            found.board = gpu.board->key;
+        }
+    }
+    if (!found.why.empty()) found.board.clear();
+    return found;
+}
+
+int cost_of_tokens(const cli::CostOptions& options) {
+    const CostSurroundings surroundings{today(), [&options] { return look(options.machine); }};
+    const int status = run_cost(options, surroundings, std::cout, std::cerr);
+    std::cout.flush();
+    return std::cout ? status : kSoftware;
+}
+
 struct Dispatch {
     const cli::ParsedOptions& parsed;
 
@@ -53,6 +95,7 @@ struct Dispatch {
         std::cout.flush();
         return std::cout ? status : kSoftware;
     }
+    int operator()(const cli::CostOptions& options) const { return cost_of_tokens(options); }
     int operator()(const cli::CompletionOptions&) const { return print(parsed.completion); }
 };
 

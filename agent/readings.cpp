@@ -98,20 +98,23 @@ Fact<bool> amd_was_read(const Device& gpu) {
 
 }  // namespace
 
+void read_libraries(const host::Sysroot& root, const ReadingPlan& plan, milliseconds deadline,
+                    Snapshot& snapshot) {
+    if (plan.answers) {
+        vendor::apply(*plan.answers, snapshot);
+    } else if (!root.is_live() && plan.libraries.driver_dir.empty()) {
+        vendor::apply({}, snapshot);
+    } else {
+        read_nvml(plan, deadline, snapshot, false);
+        for (Device& gpu : snapshot.gpus) gpu.telemetry.first.at_s = seconds_since(plan.start);
+    }
+}
+
 void read_first(const host::Sysroot& root, const ReadingPlan& plan, milliseconds deadline,
                 Snapshot& snapshot) {
     vendor::read_units(root, snapshot.host);
     vendor::read_amdgpu_telemetry(root, snapshot, false);
-    if (plan.answers) {
-        vendor::apply(*plan.answers, snapshot);
-        return;
-    }
-    if (!root.is_live() && plan.libraries.driver_dir.empty()) {
-        vendor::apply({}, snapshot);
-    } else {
-        read_nvml(plan, deadline, snapshot, false);
-    }
-    for (Device& gpu : snapshot.gpus) gpu.telemetry.first.at_s = seconds_since(plan.start);
+    read_libraries(root, plan, deadline, snapshot);
 }
 
 void read_last(const host::Sysroot& root, const ReadingPlan& plan, milliseconds deadline,

@@ -29,7 +29,10 @@ struct ReadingPlan {
     std::function<void(std::string_view what, std::chrono::milliseconds at_most)> waiting;
 };
 
-/// The first reading of every GPU. NVML gets `deadline`, for all GPUs together.
+/// What libraries say, or what a recorded machine kept of it, as the first reading.
+void read_libraries(const host::Sysroot& root, const ReadingPlan& plan, std::chrono::milliseconds deadline,
+                    Snapshot& snapshot);
+/// The same and what files say: the first reading of every GPU. NVML gets `deadline`, for all GPUs together.
 void read_first(const host::Sysroot& root, const ReadingPlan& plan, std::chrono::milliseconds deadline,
                 Snapshot& snapshot);
 /// The last one, at least a second later: it sleeps for what is left of it. A recorded machine brought its

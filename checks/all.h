@@ -25,6 +25,21 @@ extern const Check kTelemetryCheck;
 extern const Check kExperimentsCheck;
 extern const Check kBurnInCheck;
 
+// What amdgpu says of its GPUs' health.
+extern const Check kKfdEccCheck;
+extern const Check kAmdIdentityCheck;
+extern const Check kAmdRasCheck;
+extern const Check kAmdBadPagesCheck;
+extern const Check kAmdMetricsCheck;
+extern const Check kAmdThrottleCheck;
+extern const Check kAmdClocksCheck;
+extern const Check kAmdTemperatureCheck;
+extern const Check kAmdPowerCheck;
+extern const Check kAmdPcieCheck;
+extern const Check kAmdXgmiCheck;
+extern const Check kRocmVersionCheck;
+extern const Check kSensorsCoverageCheck;
+
 extern const Check kClockCheck;
 extern const Check kKernelLogCheck;
 
@@ -46,5 +61,28 @@ extern const Check kHostSettingsCheck;
 extern const Check kDiskCheck;
 extern const Check kTimeSyncCheck;
 extern const Check kProxyCheck;
+
+// What NVML says.
+extern const Check kNvmlCoverageCheck;
+extern const Check kNvidiaRecoveryCheck;
+extern const Check kNvidiaInforomCheck;
+extern const Check kNvidiaEccCheck;
+extern const Check kNvidiaEccErrorsCheck;
+extern const Check kNvidiaRowRemapCheck;
+extern const Check kNvidiaRetiredPagesCheck;
+extern const Check kNvidiaRepairCheck;
+extern const Check kNvidiaNvlinkCheck;
+extern const Check kNvidiaNvlinkErrorsCheck;
+extern const Check kNvidiaC2cCheck;
+extern const Check kNvidiaFabricCheck;
+extern const Check kNvidiaFabricHealthCheck;
+extern const Check kNvidiaThrottleCheck;
+extern const Check kNvidiaTemperatureCheck;
+extern const Check kNvidiaPowerCheck;
+extern const Check kNvidiaClocksCheck;
+extern const Check kNvidiaPcieErrorsCheck;
+extern const Check kNvidiaModesCheck;
+extern const Check kNvidiaMigCheck;
+extern const Check kNvidiaConfidentialCheck;
 
 }  // namespace gpucheck

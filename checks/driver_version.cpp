@@ -14,6 +14,9 @@ constexpr std::string_view kId = "driver.version";
 Fact<std::string> running_version(const Host& host, Vendor vendor) {
     const Module* module = host.module(native_driver(vendor));
     if (vendor == Vendor::nvidia && host.nvidia.version.known()) return host.nvidia.version;
+    if (module != nullptr && (module->version.known() || vendor == Vendor::amd)) return module->version;
+    // A container may hide /proc/driver/nvidia and still reach NVML.
+    if (vendor == Vendor::nvidia && host.nvml.driver_version.known()) return host.nvml.driver_version;
     if (module != nullptr) return module->version;
     return vendor == Vendor::nvidia ? host.nvidia.version : Fact<std::string>();
 }

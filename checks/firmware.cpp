@@ -31,10 +31,19 @@ void collect(Item& item, const Fact<std::string>& value, const Device* gpu) {
     }
 }
 
+// What the driver's file says, else what NVML says: a file is empty until some program has opened the GPU.
+const Fact<std::string>& file_or_nvml(const Fact<std::string>& file, const Fact<std::string>& nvml) {
+    return file.known() && !says_nothing(file.value()) ? file : nvml;
+}
+
 std::map<std::string, Item> firmware_of(const Gpus& gpus) {
     std::map<std::string, Item> items;
     for (const Device* gpu : gpus) {
-        if (gpu->vendor == Vendor::nvidia) collect(items["GSP firmware"], gpu->nvidia.gsp_firmware, gpu);
+        const NvIdentity& nvml = gpu->telemetry.first.nvidia.identity;
+        if (gpu->vendor == Vendor::nvidia) {
+            collect(items["GSP firmware"], file_or_nvml(gpu->nvidia.gsp_firmware, nvml.gsp_firmware), gpu);
+            collect(items["InfoROM image"], nvml.inforom_image, gpu);
+        }
         for (const NamedText& entry : gpu->amd.firmware) items[entry.name].values[entry.text].push_back(gpu);
     }
     return items;
@@ -43,7 +52,10 @@ std::map<std::string, Item> firmware_of(const Gpus& gpus) {
 Item vbios_of(const Gpus& gpus) {
     Item item;
     for (const Device* gpu : gpus) {
-        collect(item, gpu->vendor == Vendor::nvidia ? gpu->nvidia.vbios_version : gpu->amd.vbios_version,
+        const NvIdentity& nvml = gpu->telemetry.first.nvidia.identity;
+        collect(item,
+                gpu->vendor == Vendor::nvidia ? file_or_nvml(gpu->nvidia.vbios_version, nvml.vbios_version)
+                                              : gpu->amd.vbios_version,
                 gpu);
     }
     return item;
@@ -65,7 +77,7 @@ std::string spread(const Item& item) {
 
 void judge_firmware(const std::string& board, const Gpus& gpus, Findings& findings) {
     const std::string source =
-        "/sys/class/drm/card*/device/fw_version, /proc/driver/nvidia/gpus/*/information";
+        "/sys/class/drm/card*/device/fw_version, /proc/driver/nvidia/gpus/*/information, NVML";
     std::string differing;
     std::size_t compared = 0;
     for (const auto& [name, item] : firmware_of(gpus)) {

@@ -1,7 +1,6 @@
-// Finds AMD GPUs that are driven and yet cannot compute: KFD left them out, took them for another chip, runs
-// them without ECC, or split the machine's GPUs into islands.
+// Finds AMD GPUs that are driven and yet cannot compute: KFD left them out, took them for another chip, or split
+// the machine's GPUs into islands.
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "checks/all.h"
@@ -61,23 +60,6 @@ void judge_chip(const Device& gpu, Findings& findings) {
             finding("kfd.gfx.wrong", Verdict::fail, gpu.bdf, gpu.board->arch + " (" + gpu.board->name + ")",
                     name + " (gfx_target_version " + std::to_string(node.gfx_target_version.value()) + ")",
                     node.gfx_target_version.source()));
-        return;
-    }
-}
-
-void judge_ecc(const Device& gpu, Findings& findings) {
-    static constexpr std::array<std::string_view, 3> kWithEcc{"gfx90a", "gfx942", "gfx950"};
-    if (!gpu.board.known() || std::find(kWithEcc.begin(), kWithEcc.end(), gpu.board->arch) == kWithEcc.end())
-        return;
-    for (const KfdNode& node : gpu.amd.kfd_nodes) {
-        if (!node.capability.known()) continue;
-        const bool memory = (node.capability.value() & kMemoryEcc) != 0,
-                   sram = (node.capability.value() & kSramEcc) != 0;
-        if (memory && sram) continue;
-        findings.push_back(
-            finding("kfd.ecc.off", Verdict::warn, gpu.bdf, "ECC of memory and SRAM on",
-                    std::string("memory ") + (memory ? "on" : "off") + ", SRAM " + (sram ? "on" : "off"),
-                    node.capability.source()));
         return;
     }
 }
@@ -161,7 +143,6 @@ void judge(const Snapshot& snapshot, Findings& findings) {
         }
         const std::size_t before = findings.size();
         judge_chip(*gpu, findings);
-        judge_ecc(*gpu, findings);
         if (findings.size() == before) {
             findings.push_back(finding(kId, Verdict::pass, gpu->bdf, "a KFD node for " + board_name(*gpu),
                                        described(gpu->amd), kSource));

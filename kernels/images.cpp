@@ -80,11 +80,6 @@ std::vector<std::string> candidates(Vendor vendor, std::string_view architecture
     return vendor == Vendor::amd ? amd_candidates(architecture) : nvidia_candidates(architecture, matrix);
 }
 
-constexpr ImageRow absent_row(Vendor vendor, std::string_view architecture, std::string_view source,
-                              std::string_view obstacle) {
-    return {vendor, architecture, source, {}, obstacle};
-}
-
 const std::vector<ImageRow>& rows() {
     static const std::vector<ImageRow> all = {
 #define GPUCHECK_IMAGE(vendor, architecture, source, symbol)                                    \
@@ -94,7 +89,7 @@ const std::vector<ImageRow>& rows() {
      std::string_view(symbol##_begin, static_cast<std::size_t>(symbol##_end - symbol##_begin)), \
      {}},
 #define GPUCHECK_NO_IMAGE(vendor, architecture, source, obstacle) \
-    absent_row(Vendor::vendor, architecture, source, obstacle),
+    {Vendor::vendor, architecture, source, {}, obstacle},
 #include <image_rows.inc>
 #undef GPUCHECK_IMAGE
 #undef GPUCHECK_NO_IMAGE

@@ -22,6 +22,7 @@ const char* const kFooter = R"(examples:
   gpucheck --format prometheus --output /var/lib/node_exporter/textfile/gpucheck.prom
   gpucheck list                              the GPUs and what the files say about them
   dmesg | gpucheck log -                     what the kernel log says about the GPUs
+  gpucheck cost --from report.json --price 2.1   what a million tokens costs on this machine
   gpucheck explain pcie.link.narrow          what a code means and what to do about it
   gpucheck capture ./bug-report              record this machine without serials, addresses and names
 
@@ -40,7 +41,7 @@ void add_machine_options(CLI::App& app, MachineOptions& options) {
            "--expect", options.expect,
            "What must be there: gpu_count=8, board=mi300x (see `gpucheck specs`), compute_partition=CPX, "
            "memory_partition=NPS4, pcie_generation=5, pcie_width=16, driver_version=570.133, "
-           "kernel_version=6.8; "
+           "kernel_version=6.8, ecc=on, mig=off; "
            "may be repeated")
         ->option_text("KEY=VALUE")
         ->allow_extra_args(false);
@@ -163,6 +164,63 @@ void add_list_options(CLI::App& app, ListOptions& options, std::string& watch) {
         ->needs(repeat);
 }
 
+void add_cost_options(CLI::App& app, CostOptions& options) {
+    add_machine_options(app, options.machine);
+    const auto text = [&app](const char* name, std::string& value, const char* shown, const char* help) {
+        app.add_option(name, value, help)->option_text(shown);
+    };
+    const auto texts = [&app](const char* name, std::vector<std::string>& values, const char* shown,
+                              const char* help) {
+        app.add_option(name, values, help)->option_text(shown)->allow_extra_args(false);
+    };
+    texts("--model", options.models, "NAME|FILE.json",
+          "A model that gpucheck knows (--list-models), or its Hugging Face config.json; may be repeated");
+    text("--isl", options.isl, "TOKENS", "Input tokens of a request (default 1000)");
+    text("--osl", options.osl, "TOKENS", "Output tokens of a request (default 1000)");
+    text("--concurrency", options.concurrency, "N",
+         "Requests in flight; default: one user, the most users at 30 tokens/s each, and as many as fit");
+    text("--weights", options.weights, "FORMAT",
+         "fp16, fp8, fp4 or mxfp4; default: fp8, and fp4, where native");
+    text("--kv", options.kv, "FORMAT", "KV cache: fp16 or fp8 (default where native)");
+    app.add_flag("--weight-only", options.weight_only,
+                 "Weights may be stored in a format that the GPU does not compute in");
+    app.add_flag("--attention-dp", options.attention_dp,
+                 "DeepSeek's shape: each GPU serves its own requests, experts are spread");
+    text("--gpus", options.gpus, "N", "GPUs of the instance");
+    text("--tp", options.group, "N",
+         "GPUs that share one copy of the model: 1, 2, 4, 8; default: the fewest");
+    text("--from", options.from, "REPORT",
+         "Take what was measured from this JSON report (- for standard input)");
+    texts("--measured", options.measured, "KEY=VALUE",
+          "A measurement of your own: bandwidth_gb_s, fp16_tflops, fp8_tflops, fp4_tflops, capacity_gb, "
+          "power_w");
+    text("--assume", options.assume, "datasheet|published",
+         "Estimate from a datasheet, or from published rates of healthy boards, instead of measurements");
+    text("--board", options.board, "KEY", "The board (see `gpucheck specs`); default: this machine's");
+    text("--fabric", options.fabric, "NAME",
+         "nvlink3, nvlink4, nvlink5, pcie4 or xgmi; default: the board's");
+    texts("--price", options.price, "USD|BOARD=USD", "USD for one GPU and one hour; may be repeated");
+    text("--instance-price", options.instance_price, "USD", "USD for the whole instance and one hour");
+    text("--market", options.market, "NAME",
+         "Take prices from the dated table: rental, owned_hyperscaler, owned_neocloud");
+    texts("--owned", options.owned, "KEY=VALUE",
+          "Owned, not rented: capex_usd_per_gpu, years, availability, kw_per_gpu, usd_per_kwh, load, pue, "
+          "software_usd_gpu_hour, other_usd_gpu_hour");
+    text("--utilization", options.utilization, "FRACTION",
+         "Part of each hour that produces tokens; shown beside full load (default 0.5)");
+    app.add_option("--compare", options.compare, "Compare with these boards, each at its own price")
+        ->option_text("BOARD...");
+    text("--scenario", options.scenario, "NAME",
+         "Scale the published result of this scenario, at its own lengths: offline, server, interactive");
+    app.add_flag("--plot", options.plot, "Draw throughput against interactivity");
+    app.add_flag("--list-models", options.list_models, "Show the models that gpucheck knows");
+    text("--check-table", options.check_table, "FILE.csv",
+         "Find rows whose price, tokens/s and USD per token disagree by more than 2 %");
+    app.add_option("--format", options.format, "text (default), json or csv")
+        ->option_text("text|json|csv")
+        ->check(CLI::IsMember({"text", "json", "csv"}).description(""));
+}
+
 // Copies what was parsed: run's options exist twice, on `gpucheck` itself and on `gpucheck run`.
 struct Parsed {
     RunOptions bare, run;
@@ -173,6 +231,7 @@ struct Parsed {
     CaptureOptions capture;
     SpecsOptions specs;
     LogOptions log;
+    CostOptions cost;
     CompletionOptions completion;
     std::string log_level = "warn";
 };
@@ -221,6 +280,10 @@ ParsedOptions parse(int argc, const char* const* argv) {
     log->add_option("--gpu", parsed.log.gpu, "Only events of this GPU, by its PCI address")
         ->option_text("BDF");
     log->add_flag("--since-boot", parsed.log.since_boot, "Only what follows the last boot in the file");
+
+    CLI::App* cost = app.add_subcommand(
+        "cost", "Say what a token costs on this machine, from what was measured on it; compare boards");
+    add_cost_options(*cost, parsed.cost);
 
     CLI::App* explain = app.add_subcommand(
         "explain", "Say what a finding code means, why it happens and what to do; all codes without CODE");
@@ -279,6 +342,8 @@ ParsedOptions parse(int argc, const char* const* argv) {
         result.command = parsed.list;
     } else if (log->parsed()) {
         result.command = parsed.log;
+    } else if (cost->parsed()) {
+        result.command = parsed.cost;
     } else if (explain->parsed()) {
         if (!parsed.explain.xid.empty()) parsed.explain.code = "xid." + parsed.explain.xid;
         result.command = parsed.explain;

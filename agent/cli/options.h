@@ -64,6 +64,19 @@ struct LogOptions {
     bool since_boot = false;
 };
 
+/// Texts are checked by the command itself, which knows the tables.
+struct CostOptions {
+    MachineOptions machine;
+    std::vector<std::string> models;  ///< keys of models.json or config.json files; empty: the usual ones
+    std::string isl, osl, concurrency, weights, kv;
+    std::string gpus, group;                  ///< of the instance; of one copy of the model
+    std::string from, assume, board, fabric;  ///< where the rates come from
+    std::vector<std::string> measured, price, compare, owned;
+    std::string instance_price, market, scenario, utilization = "0.5";
+    std::string check_table, format = "text";
+    bool weight_only = false, attention_dp = false, plot = false, list_models = false;
+};
+
 struct CompletionOptions {
     std::string shell;
 };
@@ -74,7 +87,7 @@ struct Stop {
 };
 
 using Command = std::variant<Stop, RunOptions, ListOptions, ExplainOptions, CaptureOptions, SpecsOptions,
-                             LogOptions, CompletionOptions>;
+                             LogOptions, CostOptions, CompletionOptions>;
 
 struct ParsedOptions {
     Command command;

@@ -31,6 +31,7 @@ void tell_memory(Session& session, Device gpu) {
     two.version = struct_version(sizeof two, 2);
     two.total = two.used = two.reserved = ~0ULL;
     Answer answer = session.ask(session.calls().memory_v2, gpu, &two);
+    if (two.version != struct_version(sizeof two, 2)) two.total = two.used = two.reserved = ~0ULL;
     Fact<std::uint64_t> reserved = answer.fact(decode_count(two.reserved, kMaxMemoryBytes));
     Memory one{two.total, 0, two.used};
     if (!answer.good()) {  // before driver 510

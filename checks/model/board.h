@@ -43,7 +43,7 @@ struct Board {
     Fact<std::string>
         kernel_min;  ///< first mainline kernel whose in-tree driver knows it ("6.14"); DKMS overrides
     Fact<std::string> driver_min;  ///< vendor driver floor ("570.0" or, for amdgpu DKMS, "6.12")
-    Fact<bool> ecc;                ///< its memory has ECC that can be on
+    Fact<bool> ecc;                ///< shipped with ECC of its memory on
     Fact<unsigned> links;          ///< NVLink or xGMI links of a healthy board, all of them wired
     Fact<unsigned> link_gb_s;      ///< all links together, both ways, as the maker counts
     Fact<unsigned> power_w;        ///< default power limit

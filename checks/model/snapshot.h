@@ -32,13 +32,20 @@ struct Expectations {
     Fact<unsigned> pcie_width;                              ///< lanes as wired
     Fact<std::string> driver_version;                       ///< at least this vendor driver
     Fact<std::string> kernel_version;                       ///< at least this kernel
+    Fact<bool> ecc;  ///< ECC of the GPU's memory is on, or off on purpose
+    Fact<bool> mig;  ///< GPUs are cut into MIG instances, or whole
     bool operator==(const Expectations&) const = default;
     static constexpr auto fields() {
-        return std::tuple{
-            GPUCHECK_FIELD(Expectations, gpu_count),         GPUCHECK_FIELD(Expectations, board),
-            GPUCHECK_FIELD(Expectations, compute_partition), GPUCHECK_FIELD(Expectations, memory_partition),
-            GPUCHECK_FIELD(Expectations, pcie_generation),   GPUCHECK_FIELD(Expectations, pcie_width),
-            GPUCHECK_FIELD(Expectations, driver_version),    GPUCHECK_FIELD(Expectations, kernel_version)};
+        return std::tuple{GPUCHECK_FIELD(Expectations, gpu_count),
+                          GPUCHECK_FIELD(Expectations, board),
+                          GPUCHECK_FIELD(Expectations, compute_partition),
+                          GPUCHECK_FIELD(Expectations, memory_partition),
+                          GPUCHECK_FIELD(Expectations, pcie_generation),
+                          GPUCHECK_FIELD(Expectations, pcie_width),
+                          GPUCHECK_FIELD(Expectations, driver_version),
+                          GPUCHECK_FIELD(Expectations, kernel_version),
+                          GPUCHECK_FIELD(Expectations, ecc),
+                          GPUCHECK_FIELD(Expectations, mig)};
     }
 };
 

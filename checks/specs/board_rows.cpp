@@ -198,16 +198,50 @@ Fact<unsigned> count_of(const Json& json, const BoardRow& row, std::string_view 
                           source_text(row, field, reader.text(*group, "source")));
 }
 
-void read_power_and_link(const Json& json, BoardRow& row, RowReader& reader) {
-    row.tdp_w = no_figure(row, "power.tdp_w");
-    if (const Json* group = reader.group(json, "power", {"tdp_w", "source"})) {
-        row.tdp_w =
-            fact_of(row, "power.tdp_w", reader.figure(*group, "tdp_w"), reader.text(*group, "source"));
+// A figure as the checks compare it: a range is no expectation, and one of several functions together is none
+// of one.
+Fact<unsigned> expectation(const BoardRow& row, std::string_view field, const std::optional<Figure>& figure,
+                           const std::string& source) {
+    if (!figure) return no_figure(row, field);
+    const std::string file = "gpus.json " + row.board.key;
+    if (figure->low != figure->high) return Missing{file, "sources disagree about " + std::string(field)};
+    if (row.functions_per_board > 1) {
+        return Missing{file, std::string(field) + " is of all functions of the board together"};
     }
+    return Fact<unsigned>(static_cast<unsigned>(figure->low), source_text(row, field, source));
+}
+
+void read_link(const Json& json, BoardRow& row, RowReader& reader) {
+    std::optional<Figure> count;
+    std::optional<Figure> total;
+    std::string source;
     if (const Json* group = reader.group(json, "link", {"name", "count", "total_gb_s", "source"})) {
         row.link = BoardLink{reader.text(*group, "name"), reader.whole(*group, "count", 1, 64),
                              reader.figure(*group, "total_gb_s")};
-        reader.text(*group, "source");
+        source = reader.text(*group, "source");
+        total = row.link->total_gb_s;
+        if (row.link->count) {
+            const auto links = static_cast<double>(*row.link->count);
+            count = Figure{links, links};
+        }
+    }
+    row.board.links = expectation(row, "link.count", count, source);
+    row.board.link_gb_s = expectation(row, "link.total_gb_s", total, source);
+}
+
+void read_power_and_ecc(const Json& json, BoardRow& row, RowReader& reader) {
+    row.tdp_w = no_figure(row, "power.tdp_w");
+    row.board.power_w = no_figure(row, "power.tdp_w");
+    if (const Json* group = reader.group(json, "power", {"tdp_w", "source"})) {
+        const auto watts = reader.figure(*group, "tdp_w");
+        const std::string source = reader.text(*group, "source");
+        row.tdp_w = fact_of(row, "power.tdp_w", watts, source);
+        row.board.power_w = expectation(row, "power.tdp_w", watts, source);
+    }
+    row.board.ecc = no_figure(row, "ecc.on_by_default");
+    if (const Json* group = reader.group(json, "ecc", {"on_by_default", "source"})) {
+        const bool on = reader.flag(*group, "on_by_default");
+        row.board.ecc = Fact<bool>(on, source_text(row, "ecc.on_by_default", reader.text(*group, "source")));
     }
     if (const Json* group = reader.group(json, "nvswitch", {"needed", "source"})) {
         row.board.needs_nvswitch = reader.flag(*group, "needed");
@@ -242,6 +276,7 @@ BoardRow read_board_row(const Json& json, RowReader& reader) {
                         "functions_per_board",
                         "compute",
                         "memory",
+                        "ecc",
                         "peaks",
                         "power",
                         "pcie",
@@ -276,7 +311,8 @@ BoardRow read_board_row(const Json& json, RowReader& reader) {
     read_memory(json, row, reader);
     read_peaks(json, row, reader);
     read_host_link(json, row, reader);
-    read_power_and_link(json, row, reader);
+    read_link(json, row, reader);
+    read_power_and_ecc(json, row, reader);
     board.kernel_min = version_floor(json, row, "kernel", reader);
     board.driver_min = version_floor(json, row, "driver", reader);
     read_floors(json, row, reader);

@@ -139,6 +139,9 @@ std::string detail_text(const BoardRow& row) {
     text += detail_line("memory shown", limit_text(board.memory_bytes));
     if (row.memory_bytes_vf.known()) text += detail_line("  to a VF", limit_text(row.memory_bytes_vf));
     text += detail_line("power", fact_text(row, row.tdp_w, "power.tdp_w") + " W");
+    if (board.ecc.known())
+        text += detail_line(
+            "ECC", std::string(*board.ecc ? "on" : "off") + " as shipped  [" + board.ecc.source() + "]");
     text += detail_line("host link", host_link_text(row));
     if (row.link) {
         const bool unsure = row.is_unverified("link.count") || row.is_unverified("link.total_gb_s");

@@ -19,7 +19,7 @@ using namespace std::string_view_literals;
 constexpr std::string_view kSource = "--expect";
 constexpr std::string_view kKeys =
     "gpu_count, board, compute_partition, memory_partition, pcie_generation, pcie_width, driver_version, "
-    "kernel_version";
+    "kernel_version, ecc, mig";
 constexpr std::array kComputePartitions{"SPX"sv, "DPX"sv, "TPX"sv, "QPX"sv, "CPX"sv};
 constexpr std::array kMemoryPartitions{"NPS1"sv, "NPS2"sv, "NPS4"sv, "NPS8"sv};
 constexpr std::size_t kLongestVersion = 64;
@@ -96,6 +96,9 @@ std::string set_field(Expectations& expected, std::string_view key, std::string_
         if (!is_version(value)) return bad(key, value, "a version like 570.133 or 6.8");
         (key == "driver_version" ? expected.driver_version : expected.kernel_version) =
             Fact<std::string>(std::string(value), source);
+    } else if (key == "ecc" || key == "mig") {
+        if (value != "on" && value != "off") return bad(key, value, "on or off");
+        (key == "ecc" ? expected.ecc : expected.mig) = Fact<bool>(value == "on", source);
     } else {
         return "--expect: unknown key " + shown(key) + " (keys: " + std::string(kKeys) + ")";
     }
@@ -104,6 +107,9 @@ std::string set_field(Expectations& expected, std::string_view key, std::string_
 
 std::string text_of(const std::string& value) {
     return value;
+}
+std::string text_of(bool value) {
+    return value ? "on" : "off";
 }
 std::string text_of(unsigned value) {
     return std::to_string(value);

@@ -64,22 +64,6 @@ TEST(Kfd, DecodesTheChip) {
     EXPECT_EQ(said(kKfdCheck, machine), "");
 }
 
-TEST(Kfd, WarnsWithoutEcc) {
-    Snapshot machine = healthy_mi300x_vf();
-    KfdNode& node = machine.gpus[0].amd.kfd_nodes[0];
-    node.capability = fact(std::uint64_t{746037888 & ~0x04000000ULL});
-    EXPECT_EQ(said(kKfdCheck, machine), "kfd.ecc.off 0000:83:00.0 warn");
-    EXPECT_EQ(complaints(kKfdCheck, machine).front().observed, "memory on, SRAM off");
-    node.capability = fact(std::uint64_t{2889327232});  // MI350X, another revision
-    EXPECT_EQ(said(kKfdCheck, machine), "");
-    Board board = machine.gpus[0].board.value();
-    board.arch = "gfx1100";
-    machine.gpus[0].board = fact(board);
-    node.gfx_target_version = fact(std::uint64_t{110000});
-    node.capability = fact(std::uint64_t{0});  // a workstation card has none
-    EXPECT_EQ(said(kKfdCheck, machine), "");
-}
-
 TEST(Kfd, WantsOneHiveOnOneBoard) {
     Snapshot machine = healthy_mi300x_x8();
     for (unsigned i = 4; i < 8; ++i) machine.gpus[i].amd.kfd_nodes[0].hive_id = fact(std::uint64_t{7});

@@ -42,8 +42,9 @@ TEST(Images, AnUnlistedArchitectureSaysWhatWouldBeNeeded) {
     for (const std::string_view architecture : {"gfx1030", "gfx906", "", "gfx", "sm_90", "gfx942x"}) {
         const Fact<Image> image = find_image(Vendor::amd, architecture, "matrix");
         ASSERT_FALSE(image.known()) << architecture;
-        if (architecture != "gfx942x")
+        if (architecture != "gfx942x") {
             EXPECT_NE(image.why().find("gfx942"), std::string::npos) << image.why();
+        }
     }
     for (const std::string_view architecture :
          {"sm_75", "sm_", "sm_9999", "sm_-90", "sm_90aa", "gfx942", ""}) {

@@ -151,7 +151,8 @@ def mi300x_x8_cpx_63_nodes():
     m = instinct("Eight MI300X in CPX/NPS4 show 63 logical GPUs, not 64: the BMC's display took one of the old kernel's 64 DRM minors "
                  "(trap 6, field case C076). Eight physical GPUs are there.", count=0)
     for i in range(8):
-        amd_gpu(m, i, partitions=8, mode="CPX", memory_mode="NPS4", node_base=2, hive=0x1d0c57a9e3, drop_last=1 if i == 7 else 0)
+        amd_gpu(m, i, partitions=8, mode="CPX", memory_mode="NPS4", node_base=2, hive=0x1d0c57a9e3, drop_last=1 if i == 7 else 0,
+                listed_links=63)
     return m
 
 
@@ -181,6 +182,71 @@ def mi300x_x2_cpx():
 def mi300x_vf_few_files():
     m = amd_guest("An MI300X virtual function whose driver shows little: temperatures, power and its limit; no gpu_metrics, no RAS, no clocks.")
     return m.drop(r"/gpu_metrics$|/pp_dpm_|/(gpu|mem)_busy_percent$|/power_dpm_")
+
+
+def one_sick(readme, sick, count=2, gpu=None, **machine):
+    """Healthy MI300X beside each other; the telemetry of the first is made of `sick`."""
+    m = instinct(readme, count, expect={"gpu_count": count}, gpu=gpu, **machine)
+    telemetry_files(m, folder_of(m, chain_for(0)[-1]), 0, 0x74a1, **sick)
+    return m
+
+
+def folder_of(m, bdf):
+    """Where the telemetry files of this function lie."""
+    return next(path.rsplit("/", 1)[0] for path in m.files if path.endswith(f"/{bdf}/gpu_metrics"))
+
+
+@machine
+def mi300x_x2_ras_uncorrectable():
+    return one_sick("Two MI300X; the memory of the first returned data that could not be corrected (ras/umc_err_count).",
+                    {"ras": {"counts": {"umc": (1, 0, 0)}}})
+
+
+@machine
+def mi300x_x2_ras_correctable():
+    return one_sick("Two MI300X; the memory of the first corrected some errors, which is a warning and no fault.",
+                    {"ras": {"counts": {"umc": (0, 12, 0), "gfx": (0, 1, 0)}}})
+
+
+@machine
+def mi300x_x2_bad_pages_at_the_limit():
+    m = one_sick("Two MI300X; 130 pages of the first are retired, and amdgpu.bad_page_threshold allows 128.",
+                 {"ras": {"pages": "".join(f"0x{0x1a2b000 + 17 * i:x} : 0x1000 : R\n" for i in range(130))}})
+    return m.file("/sys/module/amdgpu/parameters/bad_page_threshold", "128")
+
+
+@machine
+def mi300x_x8_xgmi_link_down():
+    return one_sick("Eight MI300X; two of them lost the link between them, the others show all seven.",
+                    {"metrics": {"xgmi_link_status": [1, 1, 0, 1, 1, 1, 1, 2]}}, 8)
+
+
+@machine
+def mi300x_x8_two_hives():
+    m = instinct("Eight MI300X in two hives of four: the links between the halves did not train.", 8)
+    for path in list(m.files):
+        number = re.search(r"/topology/nodes/(\d+)/properties$", path)
+        if number and int(number.group(1)) >= 6:
+            text = m.files[path].decode() if isinstance(m.files[path], bytes) else m.files[path]
+            m.file(path, re.sub(r"hive_id \d+", "hive_id 77001", text))
+    return m
+
+
+@machine
+def mi300x_x2_power_limit_low():
+    m = instinct("Two MI300X; somebody limited the first to 500 of 750 W.", 2, expect={"gpu_count": 2})
+    cap = next(path for path in m.files if path.endswith("power1_cap"))
+    return m.file(cap, "500000000")
+
+
+@machine
+def mi300x_x2_metrics_of_a_new_layout():
+    m = instinct("Two MI300X whose kernel writes gpu_metrics in a layout newer than this gpucheck: what it says is not known, which is "
+                 "listed and neither a pass nor a fault.", 2, expect={"gpu_count": 2})
+    for path in list(m.files):
+        if path.endswith("/gpu_metrics"):
+            m.file(path, struct.pack("<HBB", 4096, 1, 23) + bytes(4092))
+    return m
 
 
 @machine

@@ -418,12 +418,13 @@ def kfd_root(m, cpu_nodes=1):
 
 
 def kfd_gpu(m, node, location, unique_id, render, device_id, gfx=90402, simd=1216, xcc=8, vram=205822885888, hive=0,
-            capability=746037888, clk=2100, xgmi=0, domain=0, peers=None):
+            capability=746037888, clk=2100, xgmi=0, domain=0, peers=None, listed_links=None):
+    """`listed_links`: how many io_links the node claims where more than its own are not worth recording: they are not read."""
     base = f"{KFD}/topology/nodes/{node}"
     m.file(f"{base}/gpu_id", str(20000 + node * 37))
     m.file(f"{base}/name", "ip discovery")
     m.file(f"{base}/properties",
-           f"cpu_cores_count 0\nsimd_count {simd}\nmem_banks_count 1\ncaches_count 0\nio_links_count {1 + xgmi}\np2p_links_count 0\n"
+           f"cpu_cores_count 0\nsimd_count {simd}\nmem_banks_count 1\ncaches_count 0\nio_links_count {listed_links or 1 + xgmi}\np2p_links_count 0\n"
            f"simd_id_base 2147487744\nmax_waves_per_simd 8\nlds_size_in_kb 64\nwave_front_size 64\narray_count 32\n"
            f"simd_arrays_per_engine 1\ncu_per_simd_array 10\nsimd_per_cu 4\ngfx_target_version {gfx}\nvendor_id 4098\n"
            f"device_id {device_id}\nlocation_id {location}\ndomain {domain}\ndrm_render_minor {render}\nhive_id {hive}\n"
@@ -467,7 +468,8 @@ def location_of(bdf, partition=0):
 
 def amd_gpu(m, index, device=0x74a1, sub=0x74a1, guest=False, driver="amdgpu", kfd=True, node_base=1, gfx=90402, simd=1216,
             xcc=8, vram=205822885888, hive=0, partitions=1, mode="SPX", memory_mode="NPS1", chain=None, ports=True,
-            class_code=0x120000, xgmi=0, drop_last=0, render_gid=109, telemetry=None, **link):
+            class_code=0x120000, xgmi=0, drop_last=0, render_gid=109, telemetry=None,
+            listed_links=None, **link):
     """`telemetry`: arguments of telemetry_files, or False for a GPU without these files."""
     chain = chain or chain_for(index, guest)
     if ports:
@@ -508,7 +510,7 @@ def amd_gpu(m, index, device=0x74a1, sub=0x74a1, guest=False, driver="amdgpu", k
             weight = {n: 15 if partitions == 1 else 13 if n in same_gpu else 41 for n in range(first, first + xgmi + 1)}
             peers = [(n, weight[n]) for n in weight if n != node]
             kfd_gpu(m, node, location_of(chain[-1], p), unique, render, device, gfx, simd // partitions, xcc // partitions or 1,
-                    vram // partitions, hive, xgmi=xgmi, peers=peers)
+                    vram // partitions, hive, xgmi=xgmi, peers=peers, listed_links=listed_links)
     return path
 
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -57,7 +58,8 @@ std::vector<std::string> differing(const T& sick, const T& well, const std::stri
         if (fact.contains("missing")) continue;
         const auto other = expected.find(path);
         if (other != expected.end() && other->second == fact) continue;
-        if (!except.empty() && fact["source"].get<std::string>().starts_with(except)) continue;
+        const std::string source = fact["source"];
+        if (!except.empty() && source.starts_with(except)) continue;
         found.push_back(path + " " + fact.dump());
     }
     return found;
@@ -154,6 +156,14 @@ std::vector<std::string> invented(const NvidiaTelemetry& sick, const NvidiaTelem
 
 std::vector<std::string> invented(const NvmlSystem& sick, const NvmlSystem& well, const std::string& except) {
     return differing(sick, well, except);
+}
+
+std::chrono::milliseconds short_deadline(FakeMachine& machine) {
+    using std::chrono::milliseconds;
+    const auto start = std::chrono::steady_clock::now();
+    machine.read();
+    const auto took = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - start);
+    return std::clamp(took * 6, milliseconds(300), milliseconds(5000));
 }
 
 std::size_t known_facts(const NvidiaTelemetry& telemetry) {

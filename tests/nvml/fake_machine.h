@@ -1,6 +1,7 @@
 // A machine of fake GPUs, read through the real reader and the fake libnvidia-ml.so.1.
 #pragma once
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -42,6 +43,8 @@ std::vector<std::string> invented(const NvidiaTelemetry& sick, const NvidiaTelem
                                   const std::string& except = "");
 std::vector<std::string> invented(const NvmlSystem& sick, const NvmlSystem& well,
                                   const std::string& except = "");
+/// A deadline that a healthy reading of such a machine meets with room, however busy this computer is.
+std::chrono::milliseconds short_deadline(FakeMachine& machine);
 /// How many facts are known.
 std::size_t known_facts(const NvidiaTelemetry& telemetry);
 

@@ -99,7 +99,9 @@ TEST(NvmlLines, MutatedLinesNeverBreakTheReader) {
         NvmlSystem system;
         Told(lines).fill(system, kWhy);
         const NvidiaTelemetry telemetry = told(lines);
-        if (telemetry.nvlinks.known()) EXPECT_LE(telemetry.nvlinks->size(), 36U);
+        if (telemetry.nvlinks.known()) {
+            EXPECT_LE(telemetry.nvlinks->size(), 36U);
+        }
         known += telemetry.ecc.current.known() ? 1 : 0;
     }
     EXPECT_GT(known, 100U);  // the mutations leave enough whole to matter

@@ -18,7 +18,9 @@ TEST(NvmlLost, AGpuThatIsLostMidwayIsAskedNothingMore) {
     EXPECT_EQ(lost.nvlinks.why(), "GPU_IS_LOST");
     EXPECT_TRUE(invented(lost, well).empty());
     for (std::size_t i = 0; i < 8; ++i) {
-        if (i != 3) EXPECT_GT(known_facts(first_of(read, kAddresses[i])), 200U) << i;
+        if (i != 3) {
+            EXPECT_GT(known_facts(first_of(read, kAddresses[i])), 200U) << i;
+        }
     }
 }
 

@@ -35,8 +35,8 @@ TEST_P(NvmlSystemFault, EveryCallInTurn) {
         FakeMachine machine("h100-sxm", 3);
         lead_to(call.member, machine);
         const Snapshot well = machine.read();
-        machine.deadline = std::chrono::milliseconds(std::string(outcome) == "hangs" ? 300 : 10000);
-        machine.fault(call.names.front(), what);
+        if (std::string(outcome) == "hangs") machine.deadline = short_deadline(machine);
+        machine.fault(call.names.front(), what, "", "RESET_REQUIRED");
         const Snapshot read = machine.read();
         const bool rubbish = std::string(what) == "random";
         const auto wrong = invented(read.host.nvml, well.host.nvml, rubbish ? call.names.front() : "");
@@ -62,14 +62,14 @@ INSTANTIATE_TEST_SUITE_P(Each, NvmlSystemFault,
                          testing::Values(Pair{"hang", "hangs"}, Pair{"segv", "crashed"},
                                          Pair{"exit3", "exited"}, Pair{"flood", "flooded"}, Pair{"ones", ""},
                                          Pair{"random", ""}, Pair{"error", ""}),
-                         [](const testing::TestParamInfo<Pair>& info) {
-                             return std::string(info.param.first);
+                         [](const testing::TestParamInfo<Pair>& one) {
+                             return std::string(one.param.first);
                          });
 
 TEST(NvmlSystemFaults, InitThatHangsHangsEveryChildAndNoLonger) {
     for (const char* what : {"hang", "abort", "exit0", "flood"}) {
         FakeMachine machine("h100-sxm", 2);
-        machine.deadline = std::chrono::milliseconds(300);
+        machine.deadline = short_deadline(machine);
         machine.fault("nvmlInitWithFlags", what);
         const Snapshot read = machine.read();
         ASSERT_EQ(read.host.vendor_troubles->size(), 3U) << what;

@@ -127,6 +127,22 @@ TEST(BoardFigures, WhatIsNotKnownIsMissingAndSaysSo) {
     EXPECT_FALSE(embedded_boards().find("mi250")->compute_units.known());
 }
 
+TEST(BoardFigures, LinksPowerAndEccReachTheBoard) {
+    const Board* h100 = embedded_boards().find("h100-sxm-80gb");
+    ASSERT_NE(h100, nullptr);
+    EXPECT_TRUE(h100->links.is(18U));
+    EXPECT_TRUE(h100->link_gb_s.is(900U));
+    EXPECT_TRUE(h100->power_w.is(700U));
+    EXPECT_TRUE(h100->ecc.is(true));
+    // A range of datasheets is no expectation, and neither is a figure of two functions together.
+    EXPECT_EQ(embedded_boards().find("h100-nvl-94gb")->power_w.why(), "sources disagree about power.tdp_w");
+    EXPECT_EQ(embedded_boards().find("mi250x")->links.why(),
+              "link.count is of all functions of the board together");
+    EXPECT_TRUE(embedded_boards().find("mi300x")->links.is(7U));
+    EXPECT_FALSE(embedded_boards().find("t4")->links.known());
+    EXPECT_FALSE(embedded_boards().find("rtx-pro-6000-workstation")->ecc.known());
+}
+
 TEST(BoardFigures, NarrowByDesignCarriesToTheBoard) {
     const BoardTable& boards = embedded_boards();
     for (const char* key : {"a10g", "t4", "l4", "l40s"}) {

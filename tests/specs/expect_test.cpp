@@ -16,9 +16,9 @@ std::string error_of(const std::vector<std::string>& key_values) {
 }
 
 TEST(Expect, AllKeys) {
-    const auto parsed =
-        parse_expect({"gpu_count=8", "board=mi300x", "compute_partition=cpx", "memory_partition=NPS4",
-                      "pcie_generation=5", "pcie_width=16", "driver_version=570.133", "kernel_version=6.8"});
+    const auto parsed = parse_expect({"gpu_count=8", "board=mi300x", "compute_partition=cpx",
+                                      "memory_partition=NPS4", "pcie_generation=5", "pcie_width=16",
+                                      "driver_version=570.133", "kernel_version=6.8", "ecc=on", "mig=off"});
     ASSERT_TRUE(std::holds_alternative<Expectations>(parsed)) << std::get<std::string>(parsed);
     const auto& expected = std::get<Expectations>(parsed);
     EXPECT_EQ(expected.gpu_count, Fact<unsigned>(8, "--expect"));
@@ -29,6 +29,8 @@ TEST(Expect, AllKeys) {
     EXPECT_TRUE(expected.pcie_width.is(16U));
     EXPECT_TRUE(expected.driver_version.is("570.133"));
     EXPECT_TRUE(expected.kernel_version.is("6.8"));
+    EXPECT_TRUE(expected.ecc.is(true));
+    EXPECT_TRUE(expected.mig.is(false));
 }
 
 TEST(Expect, NothingGivenMeansNothingKnown) {
@@ -49,7 +51,7 @@ TEST(Expect, ErrorsListTheKeys) {
     for (const char* bad :
          {"gpucount=8", "=8", "gpu_count", "", "gpu_count=eight", "pcie_width=7", "pcie_width=0",
           "pcie_generation=0", "pcie_generation=8", "compute_partition=XPX", "memory_partition=NPS3",
-          "driver_version=latest", "kernel_version=", "kernel_version=6.8 now"}) {
+          "driver_version=latest", "kernel_version=", "kernel_version=6.8 now", "ecc=yes", "mig="}) {
         const std::string error = error_of({bad});
         EXPECT_NE(error.find("--expect"), std::string::npos) << bad << ": " << error;
         EXPECT_NE(error.find("gpu_count, board, compute_partition"), std::string::npos)

@@ -18,6 +18,10 @@ FILES = {
     "checks/specs/gpus.json": "checks/specs/gpus.schema.json",
     "checks/specs/instances.json": "checks/specs/instances.schema.json",
     "checks/catalogue.json": "checks/specs/catalogue.schema.json",
+    "checks/cost/data/models.json": "checks/cost/data/models.schema.json",
+    "checks/cost/data/board_rates.json": "checks/cost/data/board_rates.schema.json",
+    "checks/cost/data/reference_rows.json": "checks/cost/data/reference_rows.schema.json",
+    "checks/cost/data/prices.json": "checks/cost/data/prices.schema.json",
 }
 
 
@@ -33,7 +37,9 @@ def load(path):
 
 def spoilt(path, document):
     """Copies of the document that a schema must refuse, with what is wrong."""
-    rows = {"checks/specs/gpus.json": "boards", "checks/specs/instances.json": "rows", "checks/catalogue.json": "codes"}
+    rows = {"checks/specs/gpus.json": "boards", "checks/specs/instances.json": "rows", "checks/catalogue.json": "codes",
+            "checks/cost/data/models.json": "models", "checks/cost/data/board_rates.json": "boards",
+            "checks/cost/data/reference_rows.json": "rows", "checks/cost/data/prices.json": "prices"}
     name = rows[path]
     for field in list(document[name][0]):
         bad = copy.deepcopy(document)

@@ -1,0 +1,49 @@
+// Where the rates of a cost estimate come from: a report, the command line, published boards or a datasheet.
+// Each refuses in words of its own, so that nobody takes an assumed machine for a measured one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "checks/cost/data/tables.h"
+#include "checks/cost/estimator.h"
+#include "checks/specs/boards.h"
+
+namespace gpucheck {
+
+/// What files say about a machine's GPUs: enough to choose a board, nothing about its speed.
+struct MachineBoards {
+    std::string board;  ///< key; empty when there is none or they differ
+    unsigned gpus = 0;
+    bool partitioned = false;
+    std::string why;  ///< when board is empty
+};
+
+/// A wrong command line in one sentence.
+struct UsageError {
+    std::string what;
+};
+
+using MachineOutcome = std::variant<cost::MeasuredMachine, cost::Refusal, UsageError>;
+
+/// gpus[].measurements of a report (docs/cost.md lists the members read): the slowest GPU counts, for a group
+/// waits for it. `text` is the whole report, `name` its file.
+MachineOutcome machine_from_report(std::string_view text, const std::string& name, const BoardTable& boards);
+
+/// The board by its key from `tables` (published) or from its datasheet row.
+MachineOutcome assumed_machine(const std::string& board, const std::string& assume, unsigned gpus,
+                               const BoardTable& boards, const cost::Tables& tables);
+
+/// Replaces rates by KEY=VALUE texts.
+std::optional<UsageError> apply_measured(const std::vector<std::string>& texts,
+                                         cost::MeasuredMachine& machine);
+
+/// A finite number of digits, and nothing else.
+std::optional<double> number_from(std::string_view text);
+/// "KEY=VALUE" in two.
+std::optional<std::pair<std::string, std::string>> key_value(const std::string& text);
+
+}  // namespace gpucheck
