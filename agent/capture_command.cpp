@@ -52,14 +52,13 @@ constexpr int kNodeDeadlineMs = 5000;
 constexpr Supervision kLimits{std::chrono::minutes(5), std::chrono::seconds(10)};
 constexpr std::chrono::milliseconds kVendorDeadline{20'000};
 
+// UUIDs are known by their shape; a serial is a number like any other.
 std::vector<std::string> serials_of(const Snapshot& snapshot) {
     std::vector<std::string> serials;
     for (const Device& gpu : snapshot.gpus) {
         for (const Reading* reading : {&gpu.telemetry.first, &gpu.telemetry.last}) {
-            const NvIdentity& identity = reading->nvidia.identity;
-            for (const Fact<std::string>* id : {&identity.serial, &identity.uuid}) {
-                if (id->known()) serials.push_back(**id);
-            }
+            const Fact<std::string>& serial = reading->nvidia.identity.serial;
+            if (serial.known()) serials.push_back(*serial);
         }
     }
     return serials;

@@ -120,9 +120,10 @@ def capture(folder):
     expect("capture writes no serial and no UUID", serial not in text and uuid[4:] not in text)
     kept = json.loads(text)["nvml"]["gpus"][gpus[0]]["first"]["identity"]
     expect("capture keeps what is no identity", kept["vbios_version"]["value"] == "96.00.89.00.01" and kept["handle"]["value"] is True, kept)
-    expect("capture puts another name", kept["serial"].get("value", "").startswith("SERIAL") and kept["uuid"]["value"].startswith("GPU-"), kept)
+    expect("capture puts another name", kept["serial"]["value"].isdigit() and kept["uuid"]["value"].startswith("GPU-"), kept)
     before, after = judge(machine, "--profile", "boot")[1], judge(copy, "--profile", "boot")[1]
-    expect("the copy is judged alike", codes(before) == codes(after), codes(before) ^ codes(after))
+    changed = {c for c in codes(before) ^ codes(after) if not c[0].startswith("kernel.log.")}  # an empty log is not copied
+    expect("the copy is judged alike", not changed, changed)
 
 
 def main():
