@@ -43,6 +43,8 @@ std::vector<std::string> invented(const NvidiaTelemetry& sick, const NvidiaTelem
                                   const std::string& except = "");
 std::vector<std::string> invented(const NvmlSystem& sick, const NvmlSystem& well,
                                   const std::string& except = "");
+/// Known facts of `sick` whose value `well` does not give, whichever call it came from.
+std::vector<std::string> contradicting(const NvidiaTelemetry& sick, const NvidiaTelemetry& well);
 /// A deadline that a healthy reading of such a machine meets with room, however busy this computer is.
 std::chrono::milliseconds short_deadline(FakeMachine& machine);
 /// How many facts are known.

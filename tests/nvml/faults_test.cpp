@@ -102,8 +102,10 @@ TEST_P(NvmlFault, EveryCallOfOneGpuInTurn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, NvmlFault,
-                         testing::Values(Case{"hang", "hangs", "", 0, 4}, Case{"hang", "hangs", "", 1, 4},
-                                         Case{"hang", "hangs", "", 2, 4}, Case{"hang", "hangs", "", 3, 4},
+                         testing::Values(Case{"hang", "hangs", "", 0, 8}, Case{"hang", "hangs", "", 1, 8},
+                                         Case{"hang", "hangs", "", 2, 8}, Case{"hang", "hangs", "", 3, 8},
+                                         Case{"hang", "hangs", "", 4, 8}, Case{"hang", "hangs", "", 5, 8},
+                                         Case{"hang", "hangs", "", 6, 8}, Case{"hang", "hangs", "", 7, 8},
                                          Case{"segv", "crashed", ""}, Case{"abort", "crashed", ""},
                                          Case{"exit0", "exited", ""}, Case{"exit3", "exited", ""},
                                          Case{"flood", "flooded", ""}, Case{"noise", "", ""},
