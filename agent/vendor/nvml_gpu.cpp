@@ -106,9 +106,8 @@ void read_identity(Session& session, Device gpu) {
     Attributes attributes{};
     attributes.multiprocessors = ~0U;
     answer = session.ask(calls.attributes, gpu, &attributes);
-    std::optional<unsigned> units = decode_unsigned(attributes.multiprocessors, 4096);
-    if (units == 0U) units.reset();
-    session.tell("identity.sm_count", answer.fact(units));
+    if (attributes.multiprocessors == 0) attributes.multiprocessors = ~0U;  // no GPU has none
+    session.tell("identity.sm_count", answer.fact(decode_unsigned(attributes.multiprocessors, 4096)));
     tell_memory(session, gpu);
 }
 

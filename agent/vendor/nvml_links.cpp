@@ -169,9 +169,8 @@ void read_pcie(Session& session, Device gpu) {
     const auto tell = [&](std::string_view path, const Call<Return(Device, unsigned*)>& call, unsigned max) {
         unsigned raw = ~0U;
         const Answer answer = session.ask(call, gpu, &raw);
-        std::optional<unsigned> value = decode_unsigned(raw, max);
-        if (value == 0U) value.reset();
-        session.say(path, answer.fact(value));
+        if (raw == 0) raw = ~0U;  // no link has none
+        session.say(path, answer.fact(decode_unsigned(raw, max)));
     };
     tell("pcie.generation", calls.pcie_generation, 8);
     tell("pcie.width", calls.pcie_width, 32);

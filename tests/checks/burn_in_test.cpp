@@ -70,7 +70,7 @@ TEST(BurnInCheck, WrongValuesCountHoweverTheExperimentEnded) {
     result.mismatches = number(5);
     result.ran = Missing{"cuLaunchKernel", "CUDA_ERROR_LAUNCH_FAILED"};
     EXPECT_EQ(said(kBurnInCheck, burnt(result)),
-              "burn.wrong 0000:29:00.0 fail\nburn.not_run 0000:29:00.0 unknown");
+              "burn.not_run 0000:29:00.0 unknown\nburn.wrong 0000:29:00.0 fail");
 }
 
 TEST(BurnInCheck, PartsThatNobodyLookedAtAreNoPass) {

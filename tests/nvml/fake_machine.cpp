@@ -165,7 +165,14 @@ std::vector<std::string> invented(const NvmlSystem& sick, const NvmlSystem& well
 }
 
 std::vector<std::string> contradicting(const NvidiaTelemetry& sick, const NvidiaTelemetry& well) {
-    return differing(sick, well, "", true);
+    std::vector<std::string> paths = differing(sick, well, "", true);
+    // The first version of the call counts what the driver reserves as used; nvml.h says so of the second.
+    if (sick.identity.memory_used_bytes.source() == "nvmlDeviceGetMemoryInfo") {
+        std::erase_if(paths, [](const std::string& path) {
+            return path.starts_with("identity.memory_used_bytes");
+        });
+    }
+    return paths;
 }
 
 std::chrono::milliseconds short_deadline(FakeMachine& machine) {
@@ -173,7 +180,7 @@ std::chrono::milliseconds short_deadline(FakeMachine& machine) {
     const auto start = std::chrono::steady_clock::now();
     machine.read();
     const auto took = std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - start);
-    return std::clamp(took * 4, milliseconds(300), milliseconds(5000));
+    return std::clamp(took * 8, milliseconds(500), milliseconds(5000));
 }
 
 std::size_t known_facts(const NvidiaTelemetry& telemetry) {

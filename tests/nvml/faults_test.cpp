@@ -62,7 +62,9 @@ void drive(const CallNames& call, const Case& fault, const Snapshot& well,
 
     // Bytes that look like an answer cannot be told from one; only the facts of that very call may be such.
     const bool rubbish = fault.what == "random" || fault.what == "unterminated";
-    const auto wrong = invented(first_of(read, kSick), expected, rubbish ? call.names.front() : "");
+    // Where an older call answers instead, the fact is the same and its source another.
+    const auto wrong = rubbish ? invented(first_of(read, kSick), expected, call.names.front())
+                               : contradicting(first_of(read, kSick), expected);
     EXPECT_TRUE(wrong.empty()) << wrong.front();
     for (const std::string& address : kAddresses) {
         if (address == kSick) continue;
