@@ -111,7 +111,8 @@ void add_experiment_options(CLI::App& app, RunOptions& options) {
 void add_run_options(CLI::App& app, RunOptions& options, std::string& format) {
     add_machine_options(app, options.machine);
     app.add_option("--profile", options.profile,
-                   "quick (default): files only, 2 s; boot: also what only telemetry and burn-in tell, 60 s; "
+                   "quick (default): passive, 2 s; boot: telemetry and short experiments on the GPUs are "
+                   "required, 60 s; "
                    "acceptance: 10 min. "
                    "What a profile requires and could not look at makes the verdict unknown")
         ->option_text("quick|boot|acceptance")

@@ -166,20 +166,22 @@ struct Silence {
     std::size_t subjects = 0;
 };
 
-// Checks that share a reason share a line; one check that speaks of eight GPUs does so once.
+// Checks that share a reason share a line, so that telemetry that nobody captured is one line and not thirty;
+// one check that speaks of eight GPUs does so once.
 std::vector<Silence> silences(const View& view) {
     std::vector<Silence> result;
     for (const NotChecked& item : view.not_checked) {
         auto found = std::find_if(result.begin(), result.end(), [&](const Silence& known) {
             return item.code.empty() ? known.code.empty() && known.reason == item.reason
-                                     : known.code == item.code && known.check == item.check;
+                                     : known.code == item.code &&
+                                           (known.check == item.check || known.reason == item.reason);
         });
         if (found == result.end()) {
             result.push_back({item.reason, {}, item.check, item.code, 0});
             found = result.end() - 1;
         }
         if (found->what.empty() || found->what.back() != item.check) found->what.push_back(item.check);
-        ++found->subjects;
+        if (found->check == item.check) ++found->subjects;
     }
     return result;
 }

@@ -113,6 +113,26 @@ TEST(Text, WhatIsNotKnownShowsAsUnknown) {
     EXPECT_TRUE(has(text, "drivers could not be read"));
 }
 
+CheckLine unread(const Check& check, std::string why) {
+    CheckLine line;
+    line.result.check = &check;
+    line.result.verdict = Verdict::unknown;
+    line.result.findings = {
+        finding("telemetry.unread", Verdict::unknown, {}, "an answer", std::move(why), "vendor.json")};
+    return line;
+}
+
+TEST(Text, ChecksThatMissTheSameShareALine) {
+    Report report = passing();
+    report.checks = {unread(kLinkCheck, "not captured"), unread(kKfdCheck, "not captured"),
+                     unread(kTelemetryCheck, "NO_PERMISSION")};
+    const std::string text = text_of(report, {.width = 200});
+    EXPECT_EQ(count(text, "not captured"), 1U) << text;
+    EXPECT_TRUE(has(text, std::string(kLinkCheck.id) + ", " + std::string(kKfdCheck.id) + ": ")) << text;
+    EXPECT_EQ(count(text, "NO_PERMISSION"), 1U) << text;
+    EXPECT_FALSE(has(text, "more")) << text;
+}
+
 TEST(Text, WithoutAGpuItSaysWhatWasLookedAt) {
     const std::string text = text_of(empty_machine());
     EXPECT_TRUE(text.starts_with("UNKNOWN: plain-vm: no GPU; no check applied, so nothing is known\n"))
