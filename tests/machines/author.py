@@ -762,6 +762,46 @@ def mi300x_hostile_sysfs():
     return m
 
 
+# ---------------------------------------------------------------- what NVML says: vendor.json, by answers.py
+
+
+def h100_pair(readme):
+    m = hgx(readme, 2, expect={"gpu_count": 2})
+    m.process["uptime_s"] = 900.0  # whoever joins the fabric has had the time
+    return unit(m, "nvidia-fabricmanager.service", processes=(1207,))
+
+
+@machine
+def h100_x2_telemetry_healthy():
+    return h100_pair("Two healthy H100 with everything that NVML says of them: nothing may be found.")
+
+
+@machine
+def h100_x2_row_remap_pending():
+    return h100_pair("A row of one H100 waits to be remapped: a reset mends it, and the page is out of use meanwhile.")
+
+
+@machine
+def h100_x2_row_remap_failed():
+    return h100_pair("A row of one H100 could not be remapped: the board has to be replaced.")
+
+
+@machine
+def h100_x2_one_gpu_lost():
+    return h100_pair("The bus shows two H100, and NVML answers GPU_IS_LOST for one of them.")
+
+
+@machine
+def h100_x2_fabric_not_started():
+    m = h100_pair("NVSwitches and a fabric manager that does not run: the GPUs never joined the fabric, every CUDA call fails with 802.")
+    return m.drop("/sys/fs/cgroup/system.slice/nvidia-fabricmanager")
+
+
+@machine
+def h100_x2_mig_pending():
+    return h100_pair("MIG was switched on for one H100 and waits for a reset.")
+
+
 if __name__ == "__main__":
     chosen = sys.argv[1:] or list(MACHINES)
     for name in chosen:

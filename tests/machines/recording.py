@@ -70,6 +70,8 @@ class Machine:
     def write(self, name):
         folder = HERE / name
         kept = (folder / "expected.json").read_text() if (folder / "expected.json").exists() else None
+        # What NVML answered is captured through the fake library from the scenario beside it (answers.py), not written here.
+        answers = {n: (folder / n).read_bytes() for n in ("vendor.json", "scenario.json") if (folder / n).exists()}
         if folder.exists():
             shutil.rmtree(folder)
         root = folder / "sysroot"
@@ -90,6 +92,8 @@ class Machine:
         (folder / "kernel.log").write_text(self.kernel_log)
         if self.captured is not None:
             (folder / "captured.txt").write_text("\n".join(self.captured) + "\n")
+        for answer, content in answers.items():
+            (folder / answer).write_bytes(content)
         expected = json.loads(kept) if kept else {"verdict": "unknown", "findings": []}
         expected["expect_options"] = self.expect
         (folder / "expected.json").write_text(json.dumps(expected, indent=2) + "\n")
