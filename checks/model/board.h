@@ -23,6 +23,19 @@ enum class FormFactor : std::uint8_t { pcie, sxm, oam, superchip };
 std::string_view name_of(FormFactor form);
 std::optional<FormFactor> form_factor_from(std::string_view name);
 
+/// One figure of a board with the test that it belongs to.
+struct BoardRate {
+    std::string metric;  ///< unit in the name: "memory_copy_gb_s", "bf16_tflops", "host_link_gb_s"
+    double value = 0;    ///< floors: already times the fraction that the source accepts
+    std::string test;    ///< how the source measured it: "BabelStream Copy"
+    std::string source;
+    bool operator==(const BoardRate&) const = default;
+    static constexpr auto fields() {
+        return std::tuple{GPUCHECK_FIELD(BoardRate, metric), GPUCHECK_FIELD(BoardRate, value),
+                          GPUCHECK_FIELD(BoardRate, test), GPUCHECK_FIELD(BoardRate, source)};
+    }
+};
+
 /// A board row as the checks need it. Facts are Missing where no sourced figure exists: a check then says
 /// unknown.
 struct Board {
@@ -42,12 +55,14 @@ struct Board {
         partitions_max;  ///< XCDs: 8 on MI300X, 4 on MI308X; Missing on boards without compute partitions
     Fact<std::string>
         kernel_min;  ///< first mainline kernel whose in-tree driver knows it ("6.14"); DKMS overrides
-    Fact<std::string> driver_min;  ///< vendor driver floor ("570.0" or, for amdgpu DKMS, "6.12")
-    Fact<bool> ecc;                ///< shipped with ECC of its memory on
-    Fact<unsigned> links;          ///< NVLink or xGMI links of a healthy board, all of them wired
-    Fact<unsigned> link_gb_s;      ///< all links together, both ways, as the maker counts
-    Fact<unsigned> power_w;        ///< default power limit
-    bool needs_nvswitch = false;   ///< SXM boards: a fabric manager belongs to it on bare metal
+    Fact<std::string> driver_min;   ///< vendor driver floor ("570.0" or, for amdgpu DKMS, "6.12")
+    Fact<bool> ecc;                 ///< shipped with ECC of its memory on
+    Fact<unsigned> links;           ///< NVLink or xGMI links of a healthy board, all of them wired
+    Fact<unsigned> link_gb_s;       ///< all links together, both ways, as the maker counts
+    Fact<unsigned> power_w;         ///< default power limit
+    bool needs_nvswitch = false;    ///< SXM boards: a fabric manager belongs to it on bare metal
+    std::vector<BoardRate> peaks;   ///< what the maker prints, never what a board must reach
+    std::vector<BoardRate> floors;  ///< what a healthy board reached in somebody's named test
     bool operator==(const Board&) const = default;
     static constexpr auto fields() {
         return std::tuple{GPUCHECK_FIELD(Board, key),
@@ -68,7 +83,9 @@ struct Board {
                           GPUCHECK_FIELD(Board, links),
                           GPUCHECK_FIELD(Board, link_gb_s),
                           GPUCHECK_FIELD(Board, power_w),
-                          GPUCHECK_FIELD(Board, needs_nvswitch)};
+                          GPUCHECK_FIELD(Board, needs_nvswitch),
+                          GPUCHECK_FIELD(Board, peaks),
+                          GPUCHECK_FIELD(Board, floors)};
     }
 };
 

@@ -109,6 +109,16 @@ struct ExperimentResult {
     }
 };
 
+/// How much of the time one cause slowed the GPU down.
+struct CauseShare {
+    std::string cause;  ///< "hw_thermal_slowdown", "sw_power_cap", amdgpu's "prochot"
+    double share = 0;   ///< of the samples, 0 to 1
+    bool operator==(const CauseShare&) const = default;
+    static constexpr auto fields() {
+        return std::tuple{GPUCHECK_FIELD(CauseShare, cause), GPUCHECK_FIELD(CauseShare, share)};
+    }
+};
+
 /// What the sampler saw of one GPU while its experiments ran.
 struct LoadSamples {
     Fact<std::uint64_t> samples;
@@ -118,6 +128,13 @@ struct LoadSamples {
     Fact<double> throttled_share;             ///< samples with a reason other than idle or a wanted limit
     Fact<std::uint64_t> link_generation_max;  ///< of the host link: the best that was seen
     Fact<std::uint64_t> link_width_min;       ///< the narrowest that was seen
+    std::vector<CauseShare> throttled_by;     ///< every cause that was seen, wanted ones too
+    Fact<double> power_limit_w;               ///< the limit in force
+    Fact<std::uint64_t> ecc_corrected;        ///< how many more errors than at the first sample
+    Fact<std::uint64_t> ecc_uncorrected;
+    Fact<std::uint64_t>
+        copy_samples;         ///< samples during copies over the host link: the link's facts are of these
+    Fact<double> busy_share;  ///< of the samples with the GPU at work: proof that there was load
     bool operator==(const LoadSamples&) const = default;
     static constexpr auto fields() {
         return std::tuple{GPUCHECK_FIELD(LoadSamples, samples),
@@ -129,7 +146,13 @@ struct LoadSamples {
                           GPUCHECK_FIELD(LoadSamples, throttle_mask),
                           GPUCHECK_FIELD(LoadSamples, throttled_share),
                           GPUCHECK_FIELD(LoadSamples, link_generation_max),
-                          GPUCHECK_FIELD(LoadSamples, link_width_min)};
+                          GPUCHECK_FIELD(LoadSamples, link_width_min),
+                          GPUCHECK_FIELD(LoadSamples, throttled_by),
+                          GPUCHECK_FIELD(LoadSamples, power_limit_w),
+                          GPUCHECK_FIELD(LoadSamples, ecc_corrected),
+                          GPUCHECK_FIELD(LoadSamples, ecc_uncorrected),
+                          GPUCHECK_FIELD(LoadSamples, copy_samples),
+                          GPUCHECK_FIELD(LoadSamples, busy_share)};
     }
 };
 

@@ -12,13 +12,37 @@
 
 namespace gpucheck {
 
+/// What the instance costs, whole and for each GPU apart. Its source says who said so (--price, the config, a
+/// provider's API, the dated table); a price of zero is Missing, never free.
+struct HourlyPrice {
+    Fact<double> instance_usd;  ///< for the whole instance
+    Fact<double> gpu_usd;       ///< instance_usd over the GPUs that belong to the type
+    Fact<std::string> market;   ///< "on-demand", "spot", "reserved"
+    Fact<std::string> as_of;    ///< "2026-10-08": when that price was seen
+    Fact<bool> stale;           ///< seen more than 90 days before the run
+    bool operator==(const HourlyPrice&) const = default;
+    static constexpr auto fields() {
+        return std::tuple{GPUCHECK_FIELD(HourlyPrice, instance_usd), GPUCHECK_FIELD(HourlyPrice, gpu_usd),
+                          GPUCHECK_FIELD(HourlyPrice, market), GPUCHECK_FIELD(HourlyPrice, as_of),
+                          GPUCHECK_FIELD(HourlyPrice, stale)};
+    }
+};
+
 /// Whose instance this is.
 struct Instance {
-    Fact<std::string> provider;  ///< "digitalocean", "aws", ...
-    Fact<std::string> type;      ///< "gpu-mi300x8-1536gb"
+    Fact<std::string> provider;   ///< "digitalocean", "aws", ...
+    Fact<std::string> type;       ///< "gpu-mi300x8-1536gb"
+    Fact<std::string> id;         ///< as the provider writes it: "900000001", "i-0abc..."
+    Fact<std::string> region;     ///< "nyc3", "us-west-2"
+    Fact<std::string> zone;       ///< where the provider has zones: "us-west-2b"
+    Fact<std::string> lifecycle;  ///< "on-demand" or "spot"
+    Fact<HourlyPrice> price;
     bool operator==(const Instance&) const = default;
     static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Instance, provider), GPUCHECK_FIELD(Instance, type)};
+        return std::tuple{GPUCHECK_FIELD(Instance, provider), GPUCHECK_FIELD(Instance, type),
+                          GPUCHECK_FIELD(Instance, id),       GPUCHECK_FIELD(Instance, region),
+                          GPUCHECK_FIELD(Instance, zone),     GPUCHECK_FIELD(Instance, lifecycle),
+                          GPUCHECK_FIELD(Instance, price)};
     }
 };
 
@@ -32,8 +56,11 @@ struct Expectations {
     Fact<unsigned> pcie_width;                              ///< lanes as wired
     Fact<std::string> driver_version;                       ///< at least this vendor driver
     Fact<std::string> kernel_version;                       ///< at least this kernel
-    Fact<bool> ecc;  ///< ECC of the GPU's memory is on, or off on purpose
-    Fact<bool> mig;  ///< GPUs are cut into MIG instances, or whole
+    Fact<bool> ecc;              ///< ECC of the GPU's memory is on, or off on purpose
+    Fact<bool> mig;              ///< GPUs are cut into MIG instances, or whole
+    Fact<std::string> gpu_link;  ///< between the GPUs: "nvlink", "xgmi", "none"
+    Fact<unsigned> rdma_nics;    ///< network functions for GPU traffic
+    Fact<unsigned> local_nvme;   ///< local NVMe drives
     bool operator==(const Expectations&) const = default;
     static constexpr auto fields() {
         return std::tuple{GPUCHECK_FIELD(Expectations, gpu_count),
@@ -45,7 +72,10 @@ struct Expectations {
                           GPUCHECK_FIELD(Expectations, driver_version),
                           GPUCHECK_FIELD(Expectations, kernel_version),
                           GPUCHECK_FIELD(Expectations, ecc),
-                          GPUCHECK_FIELD(Expectations, mig)};
+                          GPUCHECK_FIELD(Expectations, mig),
+                          GPUCHECK_FIELD(Expectations, gpu_link),
+                          GPUCHECK_FIELD(Expectations, rdma_nics),
+                          GPUCHECK_FIELD(Expectations, local_nvme)};
     }
 };
 
