@@ -1,21 +1,18 @@
 // Finds host links that repeat what they send: copies are slow, and one day the GPU is lost. NVML counts what
 // the system's error reporting does not show in a guest.
 #include <algorithm>
-#include <array>
-#include <cmath>
+#include <optional>
 #include <string>
 
 #include "checks/all.h"
 #include "checks/model/wiring.h"
+#include "checks/pcie_budget.h"
 #include "checks/telemetry_facts.h"
 
 namespace gpucheck {
 namespace {
 
 constexpr std::string_view kId = "nvidia.pcie.errors";
-// Errors that a lane may have in a minute at a bit error rate of 1e-12: GT/s x 60 / 1000, as DCGM allows
-// since a fixed number failed good Gen5 hosts (NVIDIA/DCGM#184). By generation, from Gen1.
-constexpr std::array<double, 6> kPerLaneMinute{0.15, 0.30, 0.48, 0.96, 1.92, 3.84};
 // Every change of the link's speed passes through recovery. Idle GPUs made 20 changes a minute each
 // (rtx6kpro PR#88: 1,415 of 35 devices in 2 minutes); thrice that is allowed on top.
 constexpr double kSpeedChangesPerMinute = 60;
@@ -34,9 +31,12 @@ Link link_of(const Device& gpu) {
         if (pcie.generation_max.known()) link.generation = std::max(link.generation, *pcie.generation_max);
         if (pcie.width.known()) link.lanes = std::max(link.lanes, *pcie.width);
     }
-    link.generation = std::min<unsigned>(link.generation, kPerLaneMinute.size());
-    link.lanes = std::min(link.lanes, 32U);
     return link;
+}
+
+std::optional<std::uint64_t> budget_of(const Link& link, double seconds) {
+    constexpr unsigned kNewest = static_cast<unsigned>(LinkSpeed::gen7);
+    return replay_budget(static_cast<LinkSpeed>(std::min(link.generation, kNewest)), link.lanes, seconds);
 }
 
 Fact<std::uint64_t> grown(const Device& gpu, Fact<std::uint64_t> NvPcie::*fact) {
@@ -56,18 +56,15 @@ void judge_uncorrected(const Device& gpu, Findings& findings) {
     }
 }
 
-void judge_budget(const Device& gpu, const Link& link, double seconds, Findings& findings) {
-    // Never less than a whole minute's: errors come in bursts, and a short run must not condemn one burst.
-    const double minutes = std::max(1.0, seconds / 60);
-    const double budget = std::ceil(kPerLaneMinute[link.generation - 1] * link.lanes * minutes);
+void judge_budget(const Device& gpu, const Link& link, std::uint64_t budget, double seconds,
+                  Findings& findings) {
     const auto judge_one = [&](Fact<std::uint64_t> NvPcie::*fact, std::string_view name,
-                               std::string_view code, double allowed) {
+                               std::string_view code, std::uint64_t allowed) {
         const Fact<std::uint64_t> errors = grown(gpu, fact);
-        if (!errors.known() || static_cast<double>(*errors) <= allowed) return;
+        if (!errors.known() || *errors <= allowed) return;
         findings.push_back(finding(code, Verdict::warn, gpu.bdf,
-                                   "at most " + std::to_string(static_cast<std::uint64_t>(allowed)) +
-                                       " on Gen" + std::to_string(link.generation) + " x" +
-                                       std::to_string(link.lanes),
+                                   "at most " + std::to_string(allowed) + " on Gen" +
+                                       std::to_string(link.generation) + " x" + std::to_string(link.lanes),
                                    std::to_string(*errors) + " " + std::string(name) + " in " +
                                        std::to_string(static_cast<std::uint64_t>(seconds)) + " s",
                                    errors.source()));
@@ -75,8 +72,9 @@ void judge_budget(const Device& gpu, const Link& link, double seconds, Findings&
     judge_one(&NvPcie::replays, "replays", "nvidia.pcie.replays", budget);
     judge_one(&NvPcie::naks_received, "NAKs received", "nvidia.pcie.naks", budget);
     judge_one(&NvPcie::naks_sent, "NAKs sent", "nvidia.pcie.naks", budget);
+    const double speed_changes = kSpeedChangesPerMinute * std::max(1.0, seconds / 60);
     judge_one(&NvPcie::l0_to_recovery, "recoveries", "nvidia.pcie.recoveries",
-              budget + kSpeedChangesPerMinute * minutes);
+              budget + static_cast<std::uint64_t>(speed_changes));
 }
 
 void judge_gpu(const Device& gpu, Findings& findings) {
@@ -87,15 +85,16 @@ void judge_gpu(const Device& gpu, Findings& findings) {
     const Fact<double> seconds = seconds_between(gpu);
     const Link link = link_of(gpu);
     // On superchips the PCI link is a placeholder (nvtop PR#499).
-    const bool judged = seconds.known() && link.generation > 0 && link.lanes > 0 && !on_superchip(gpu);
-    if (judged) judge_budget(gpu, link, *seconds, findings);
+    const std::optional<std::uint64_t> budget =
+        seconds.known() && !on_superchip(gpu) ? budget_of(link, *seconds) : std::nullopt;
+    if (budget) judge_budget(gpu, link, *budget, *seconds, findings);
     if (findings.size() > before) return;
     if (on_superchip(gpu)) {
         findings.push_back(finding(kId, Verdict::not_applicable, gpu.bdf, "",
                                    "reaches its CPU over a coherent link", replays.source()));
     } else if (!replays.known()) {
         findings.push_back(missing_fact(kId, gpu.bdf, expected, replays.missing()));
-    } else if (!judged) {
+    } else if (!budget) {
         findings.push_back(unread_fact(
             gpu.bdf, expected,
             Missing{replays.source(), seconds.known() ? "the link's speed and width" : seconds.why()}));
