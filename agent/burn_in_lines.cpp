@@ -8,8 +8,9 @@ namespace {
 
 struct Words {
     std::string source, why;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Words, source), GPUCHECK_FIELD(Words, why)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(Words, source), GPUCHECK_FIELD(Words, why));
     }
 };
 

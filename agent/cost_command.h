@@ -4,6 +4,7 @@
 #include <functional>
 #include <iosfwd>
 #include <string>
+#include <variant>
 
 #include "agent/cli/options.h"
 #include "agent/cost_machine.h"

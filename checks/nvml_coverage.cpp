@@ -42,12 +42,12 @@ const Answer* answer_for(std::string_view why) {
 /// The first fact of a reading that is missing for `reason`: a GPU can be lost between two calls.
 template <class T>
 const Missing* missing_because(const T& value, std::string_view reason) {
-    if constexpr (requires { T::fields(); }) {
+    if constexpr (HasFields<T>) {
         const Missing* found = nullptr;
         const auto look = [&](const auto& member) {
             if (found == nullptr) found = missing_because(member, reason);
         };
-        std::apply([&](auto... field) { (look(value.*(field.member)), ...); }, T::fields());
+        T::fields([&](auto... field) { (look(value.*(field.member)), ...); });
         return found;
     } else if constexpr (requires { value.missing(); }) {
         return !value.known() && value.missing().why.starts_with(reason) ? &value.missing() : nullptr;

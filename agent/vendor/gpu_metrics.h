@@ -21,9 +21,8 @@ AmdMetrics parse_gpu_metrics(std::string_view bytes, const std::string& source);
 /// Makes every fact of `part` (a struct with fields(), or a Fact) this Missing.
 template <class T>
 void make_missing(T& part, const Missing& missing) {
-    if constexpr (requires { T::fields(); }) {
-        std::apply([&](const auto&... field) { (make_missing(part.*field.member, missing), ...); },
-                   T::fields());
+    if constexpr (HasFields<T>) {
+        T::fields([&](const auto&... field) { (make_missing(part.*field.member, missing), ...); });
     } else {
         part = missing;
     }

@@ -75,9 +75,8 @@ struct Filler {
     template <class T>
     void fill_struct(T& part, const std::string& path) const {
         const std::string prefix = path.empty() ? path : path + ".";
-        std::apply(
-            [&](const auto&... field) { (fill(part.*field.member, prefix + std::string(field.name)), ...); },
-            T::fields());
+        T::fields(
+            [&](const auto&... field) { (fill(part.*field.member, prefix + std::string(field.name)), ...); });
     }
 };
 

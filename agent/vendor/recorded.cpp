@@ -100,7 +100,7 @@ void reword(T& value) {
     } else if constexpr (model_json::is_a<T, std::vector>) {
         for (auto& each : value) reword(each);
     } else if constexpr (model_json::HasFields<T>) {
-        std::apply([&](const auto&... field) { (reword(value.*field.member), ...); }, T::fields());
+        T::fields([&](const auto&... field) { (reword(value.*field.member), ...); });
     }
 }
 
@@ -172,8 +172,7 @@ bool says_something(const T& value) {
     if constexpr (model_json::is_a<T, Fact>) {
         return value.known() || (value.why() != "not looked at" && value.why() != "not captured");
     } else if constexpr (model_json::HasFields<T>) {
-        return std::apply([&](const auto&... field) { return (says_something(value.*field.member) || ...); },
-                          T::fields());
+        return T::fields([&](const auto&... field) { return (says_something(value.*field.member) || ...); });
     } else {
         return true;
     }

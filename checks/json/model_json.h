@@ -27,7 +27,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -42,10 +41,7 @@ inline constexpr std::string_view kNotInSnapshot = "not in this snapshot";
 
 namespace model_json {
 
-template <class T>
-concept HasFields = requires {
-    T::fields();
-};
+using gpucheck::HasFields;
 
 template <class T, template <class...> class Template>
 inline constexpr bool is_a = false;
@@ -130,8 +126,7 @@ bool read(const Json& json, T& value, std::string& error);
 template <class T>
 [[gnu::noinline]] Json write_struct(const T& value) {
     Json json = empty_object();
-    std::apply([&](const auto&... field) { (add(json, field.name, write(value.*field.member)), ...); },
-               T::fields());
+    T::fields([&](const auto&... field) { (add(json, field.name, write(value.*field.member)), ...); });
     return json;
 }
 
@@ -262,11 +257,9 @@ template <class T>
 template <class T>
 [[gnu::noinline]] bool read_struct(const Json& json, T& value, std::string& error) {
     if (!expect_object(json, error)) return false;
-    return std::apply(
-        [&](const auto&... field) {
-            return (read_member(json, field.name, value.*field.member, error) && ...);
-        },
-        T::fields());
+    return T::fields([&](const auto&... field) {
+        return (read_member(json, field.name, value.*field.member, error) && ...);
+    });
 }
 
 template <class T>

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "checks/model/fact.h"
@@ -17,15 +16,13 @@ struct AmdResidency {
     Fact<std::uint64_t> accumulation_counter, prochot, ppt, socket_thermal, vr_thermal, hbm_thermal;
     Fact<std::uint64_t> throttle_status, independent_throttle_status;  ///< layouts 1.3 to 1.5: bits now
     bool operator==(const AmdResidency&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(AmdResidency, accumulation_counter),
-                          GPUCHECK_FIELD(AmdResidency, prochot),
-                          GPUCHECK_FIELD(AmdResidency, ppt),
-                          GPUCHECK_FIELD(AmdResidency, socket_thermal),
-                          GPUCHECK_FIELD(AmdResidency, vr_thermal),
-                          GPUCHECK_FIELD(AmdResidency, hbm_thermal),
-                          GPUCHECK_FIELD(AmdResidency, throttle_status),
-                          GPUCHECK_FIELD(AmdResidency, independent_throttle_status)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(AmdResidency, accumulation_counter),
+                     GPUCHECK_FIELD(AmdResidency, prochot), GPUCHECK_FIELD(AmdResidency, ppt),
+                     GPUCHECK_FIELD(AmdResidency, socket_thermal), GPUCHECK_FIELD(AmdResidency, vr_thermal),
+                     GPUCHECK_FIELD(AmdResidency, hbm_thermal), GPUCHECK_FIELD(AmdResidency, throttle_status),
+                     GPUCHECK_FIELD(AmdResidency, independent_throttle_status));
     }
 };
 
@@ -38,20 +35,20 @@ struct AmdLinkCounters {
     Fact<std::vector<std::uint64_t>> xgmi_read_kb, xgmi_write_kb;  ///< one a link
     Fact<std::vector<unsigned>> xgmi_link_up;  ///< one a link: 1 up, 0 down (layout 1.7 and later)
     bool operator==(const AmdLinkCounters&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(AmdLinkCounters, pcie_width),
-                          GPUCHECK_FIELD(AmdLinkCounters, pcie_speed_tenth_gts),
-                          GPUCHECK_FIELD(AmdLinkCounters, xgmi_width),
-                          GPUCHECK_FIELD(AmdLinkCounters, xgmi_speed_gbps),
-                          GPUCHECK_FIELD(AmdLinkCounters, pcie_l0_to_recovery),
-                          GPUCHECK_FIELD(AmdLinkCounters, pcie_replays),
-                          GPUCHECK_FIELD(AmdLinkCounters, pcie_replay_rollovers),
-                          GPUCHECK_FIELD(AmdLinkCounters, pcie_naks_sent),
-                          GPUCHECK_FIELD(AmdLinkCounters, pcie_naks_received),
-                          GPUCHECK_FIELD(AmdLinkCounters, pcie_other_end_recovery),
-                          GPUCHECK_FIELD(AmdLinkCounters, xgmi_read_kb),
-                          GPUCHECK_FIELD(AmdLinkCounters, xgmi_write_kb),
-                          GPUCHECK_FIELD(AmdLinkCounters, xgmi_link_up)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(
+            GPUCHECK_FIELD(AmdLinkCounters, pcie_width),
+            GPUCHECK_FIELD(AmdLinkCounters, pcie_speed_tenth_gts),
+            GPUCHECK_FIELD(AmdLinkCounters, xgmi_width), GPUCHECK_FIELD(AmdLinkCounters, xgmi_speed_gbps),
+            GPUCHECK_FIELD(AmdLinkCounters, pcie_l0_to_recovery),
+            GPUCHECK_FIELD(AmdLinkCounters, pcie_replays),
+            GPUCHECK_FIELD(AmdLinkCounters, pcie_replay_rollovers),
+            GPUCHECK_FIELD(AmdLinkCounters, pcie_naks_sent),
+            GPUCHECK_FIELD(AmdLinkCounters, pcie_naks_received),
+            GPUCHECK_FIELD(AmdLinkCounters, pcie_other_end_recovery),
+            GPUCHECK_FIELD(AmdLinkCounters, xgmi_read_kb), GPUCHECK_FIELD(AmdLinkCounters, xgmi_write_kb),
+            GPUCHECK_FIELD(AmdLinkCounters, xgmi_link_up));
     }
 };
 
@@ -68,24 +65,18 @@ struct AmdMetrics {
     AmdResidency residency;
     AmdLinkCounters links;
     bool operator==(const AmdMetrics&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(AmdMetrics, layout),
-                          GPUCHECK_FIELD(AmdMetrics, hotspot_c),
-                          GPUCHECK_FIELD(AmdMetrics, memory_c),
-                          GPUCHECK_FIELD(AmdMetrics, vr_soc_c),
-                          GPUCHECK_FIELD(AmdMetrics, edge_c),
-                          GPUCHECK_FIELD(AmdMetrics, socket_power_w),
-                          GPUCHECK_FIELD(AmdMetrics, gfx_activity_percent),
-                          GPUCHECK_FIELD(AmdMetrics, memory_activity_percent),
-                          GPUCHECK_FIELD(AmdMetrics, energy_uj),
-                          GPUCHECK_FIELD(AmdMetrics, firmware_timestamp_ns),
-                          GPUCHECK_FIELD(AmdMetrics, gfxclk_lock_status),
-                          GPUCHECK_FIELD(AmdMetrics, gfxclk_mhz),
-                          GPUCHECK_FIELD(AmdMetrics, socclk_mhz),
-                          GPUCHECK_FIELD(AmdMetrics, uclk_mhz),
-                          GPUCHECK_FIELD(AmdMetrics, partitions),
-                          GPUCHECK_FIELD(AmdMetrics, residency),
-                          GPUCHECK_FIELD(AmdMetrics, links)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(AmdMetrics, layout), GPUCHECK_FIELD(AmdMetrics, hotspot_c),
+                     GPUCHECK_FIELD(AmdMetrics, memory_c), GPUCHECK_FIELD(AmdMetrics, vr_soc_c),
+                     GPUCHECK_FIELD(AmdMetrics, edge_c), GPUCHECK_FIELD(AmdMetrics, socket_power_w),
+                     GPUCHECK_FIELD(AmdMetrics, gfx_activity_percent),
+                     GPUCHECK_FIELD(AmdMetrics, memory_activity_percent),
+                     GPUCHECK_FIELD(AmdMetrics, energy_uj), GPUCHECK_FIELD(AmdMetrics, firmware_timestamp_ns),
+                     GPUCHECK_FIELD(AmdMetrics, gfxclk_lock_status), GPUCHECK_FIELD(AmdMetrics, gfxclk_mhz),
+                     GPUCHECK_FIELD(AmdMetrics, socclk_mhz), GPUCHECK_FIELD(AmdMetrics, uclk_mhz),
+                     GPUCHECK_FIELD(AmdMetrics, partitions), GPUCHECK_FIELD(AmdMetrics, residency),
+                     GPUCHECK_FIELD(AmdMetrics, links));
     }
 };
 
@@ -95,9 +86,10 @@ struct RasBlock {
     Fact<std::uint64_t> uncorrectable, correctable,
         deferred;  ///< Missing ENOENT: the kernel does not print this kind
     bool operator==(const RasBlock&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(RasBlock, name), GPUCHECK_FIELD(RasBlock, uncorrectable),
-                          GPUCHECK_FIELD(RasBlock, correctable), GPUCHECK_FIELD(RasBlock, deferred)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(RasBlock, name), GPUCHECK_FIELD(RasBlock, uncorrectable),
+                     GPUCHECK_FIELD(RasBlock, correctable), GPUCHECK_FIELD(RasBlock, deferred));
     }
 };
 
@@ -105,9 +97,10 @@ struct RasBlock {
 struct BadPages {
     Fact<unsigned> retired, pending, failed;  ///< lines flagged R, P, F
     bool operator==(const BadPages&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(BadPages, retired), GPUCHECK_FIELD(BadPages, pending),
-                          GPUCHECK_FIELD(BadPages, failed)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(BadPages, retired), GPUCHECK_FIELD(BadPages, pending),
+                     GPUCHECK_FIELD(BadPages, failed));
     }
 };
 
@@ -116,10 +109,11 @@ struct HwmonTemperature {
     std::string label;  ///< "edge", "junction", "mem"
     Fact<int> celsius, critical_c, emergency_c;
     bool operator==(const HwmonTemperature&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(HwmonTemperature, label), GPUCHECK_FIELD(HwmonTemperature, celsius),
-                          GPUCHECK_FIELD(HwmonTemperature, critical_c),
-                          GPUCHECK_FIELD(HwmonTemperature, emergency_c)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(HwmonTemperature, label), GPUCHECK_FIELD(HwmonTemperature, celsius),
+                     GPUCHECK_FIELD(HwmonTemperature, critical_c),
+                     GPUCHECK_FIELD(HwmonTemperature, emergency_c));
     }
 };
 
@@ -147,33 +141,24 @@ struct AmdTelemetry {
     Fact<std::string> available_memory_partition;
     Fact<std::string> board_power_state;  ///< power/runtime_status
     bool operator==(const AmdTelemetry&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(AmdTelemetry, metrics),
-                          GPUCHECK_FIELD(AmdTelemetry, ecc_memory),
-                          GPUCHECK_FIELD(AmdTelemetry, ecc_sram),
-                          GPUCHECK_FIELD(AmdTelemetry, ras),
-                          GPUCHECK_FIELD(AmdTelemetry, bad_pages),
-                          GPUCHECK_FIELD(AmdTelemetry, ras_features),
-                          GPUCHECK_FIELD(AmdTelemetry, bad_page_threshold),
-                          GPUCHECK_FIELD(AmdTelemetry, temperatures),
-                          GPUCHECK_FIELD(AmdTelemetry, power_uw),
-                          GPUCHECK_FIELD(AmdTelemetry, power_cap_uw),
-                          GPUCHECK_FIELD(AmdTelemetry, power_cap_default_uw),
-                          GPUCHECK_FIELD(AmdTelemetry, power_cap_max_uw),
-                          GPUCHECK_FIELD(AmdTelemetry, power_cap_min_uw),
-                          GPUCHECK_FIELD(AmdTelemetry, sclk_mhz),
-                          GPUCHECK_FIELD(AmdTelemetry, sclk_max_mhz),
-                          GPUCHECK_FIELD(AmdTelemetry, mclk_mhz),
-                          GPUCHECK_FIELD(AmdTelemetry, mclk_max_mhz),
-                          GPUCHECK_FIELD(AmdTelemetry, performance_level),
-                          GPUCHECK_FIELD(AmdTelemetry, gpu_busy_percent),
-                          GPUCHECK_FIELD(AmdTelemetry, memory_busy_percent),
-                          GPUCHECK_FIELD(AmdTelemetry, pcie_replays),
-                          GPUCHECK_FIELD(AmdTelemetry, xgmi_error),
-                          GPUCHECK_FIELD(AmdTelemetry, xgmi_physical_id),
-                          GPUCHECK_FIELD(AmdTelemetry, xgmi_hive_id),
-                          GPUCHECK_FIELD(AmdTelemetry, available_memory_partition),
-                          GPUCHECK_FIELD(AmdTelemetry, board_power_state)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(
+            GPUCHECK_FIELD(AmdTelemetry, metrics), GPUCHECK_FIELD(AmdTelemetry, ecc_memory),
+            GPUCHECK_FIELD(AmdTelemetry, ecc_sram), GPUCHECK_FIELD(AmdTelemetry, ras),
+            GPUCHECK_FIELD(AmdTelemetry, bad_pages), GPUCHECK_FIELD(AmdTelemetry, ras_features),
+            GPUCHECK_FIELD(AmdTelemetry, bad_page_threshold), GPUCHECK_FIELD(AmdTelemetry, temperatures),
+            GPUCHECK_FIELD(AmdTelemetry, power_uw), GPUCHECK_FIELD(AmdTelemetry, power_cap_uw),
+            GPUCHECK_FIELD(AmdTelemetry, power_cap_default_uw),
+            GPUCHECK_FIELD(AmdTelemetry, power_cap_max_uw), GPUCHECK_FIELD(AmdTelemetry, power_cap_min_uw),
+            GPUCHECK_FIELD(AmdTelemetry, sclk_mhz), GPUCHECK_FIELD(AmdTelemetry, sclk_max_mhz),
+            GPUCHECK_FIELD(AmdTelemetry, mclk_mhz), GPUCHECK_FIELD(AmdTelemetry, mclk_max_mhz),
+            GPUCHECK_FIELD(AmdTelemetry, performance_level), GPUCHECK_FIELD(AmdTelemetry, gpu_busy_percent),
+            GPUCHECK_FIELD(AmdTelemetry, memory_busy_percent), GPUCHECK_FIELD(AmdTelemetry, pcie_replays),
+            GPUCHECK_FIELD(AmdTelemetry, xgmi_error), GPUCHECK_FIELD(AmdTelemetry, xgmi_physical_id),
+            GPUCHECK_FIELD(AmdTelemetry, xgmi_hive_id),
+            GPUCHECK_FIELD(AmdTelemetry, available_memory_partition),
+            GPUCHECK_FIELD(AmdTelemetry, board_power_state));
     }
 };
 }  // namespace gpucheck

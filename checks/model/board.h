@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "checks/model/fact.h"
@@ -30,9 +29,10 @@ struct BoardRate {
     std::string test;    ///< how the source measured it: "BabelStream Copy"
     std::string source;
     bool operator==(const BoardRate&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(BoardRate, metric), GPUCHECK_FIELD(BoardRate, value),
-                          GPUCHECK_FIELD(BoardRate, test), GPUCHECK_FIELD(BoardRate, source)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(BoardRate, metric), GPUCHECK_FIELD(BoardRate, value),
+                     GPUCHECK_FIELD(BoardRate, test), GPUCHECK_FIELD(BoardRate, source));
     }
 };
 
@@ -64,28 +64,18 @@ struct Board {
     std::vector<BoardRate> peaks;   ///< what the maker prints, never what a board must reach
     std::vector<BoardRate> floors;  ///< what a healthy board reached in somebody's named test
     bool operator==(const Board&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Board, key),
-                          GPUCHECK_FIELD(Board, name),
-                          GPUCHECK_FIELD(Board, vendor),
-                          GPUCHECK_FIELD(Board, form),
-                          GPUCHECK_FIELD(Board, arch),
-                          GPUCHECK_FIELD(Board, virtual_function),
-                          GPUCHECK_FIELD(Board, compute_units),
-                          GPUCHECK_FIELD(Board, memory_bytes),
-                          GPUCHECK_FIELD(Board, pcie_speed),
-                          GPUCHECK_FIELD(Board, pcie_width),
-                          GPUCHECK_FIELD(Board, narrow_widths_by_design),
-                          GPUCHECK_FIELD(Board, partitions_max),
-                          GPUCHECK_FIELD(Board, kernel_min),
-                          GPUCHECK_FIELD(Board, driver_min),
-                          GPUCHECK_FIELD(Board, ecc),
-                          GPUCHECK_FIELD(Board, links),
-                          GPUCHECK_FIELD(Board, link_gb_s),
-                          GPUCHECK_FIELD(Board, power_w),
-                          GPUCHECK_FIELD(Board, needs_nvswitch),
-                          GPUCHECK_FIELD(Board, peaks),
-                          GPUCHECK_FIELD(Board, floors)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(Board, key), GPUCHECK_FIELD(Board, name), GPUCHECK_FIELD(Board, vendor),
+                     GPUCHECK_FIELD(Board, form), GPUCHECK_FIELD(Board, arch),
+                     GPUCHECK_FIELD(Board, virtual_function), GPUCHECK_FIELD(Board, compute_units),
+                     GPUCHECK_FIELD(Board, memory_bytes), GPUCHECK_FIELD(Board, pcie_speed),
+                     GPUCHECK_FIELD(Board, pcie_width), GPUCHECK_FIELD(Board, narrow_widths_by_design),
+                     GPUCHECK_FIELD(Board, partitions_max), GPUCHECK_FIELD(Board, kernel_min),
+                     GPUCHECK_FIELD(Board, driver_min), GPUCHECK_FIELD(Board, ecc),
+                     GPUCHECK_FIELD(Board, links), GPUCHECK_FIELD(Board, link_gb_s),
+                     GPUCHECK_FIELD(Board, power_w), GPUCHECK_FIELD(Board, needs_nvswitch),
+                     GPUCHECK_FIELD(Board, peaks), GPUCHECK_FIELD(Board, floors));
     }
 };
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "checks/model/bdf.h"
@@ -19,8 +18,9 @@ namespace gpucheck {
 struct NamedText {
     std::string name, text;
     bool operator==(const NamedText&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(NamedText, name), GPUCHECK_FIELD(NamedText, text)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(NamedText, name), GPUCHECK_FIELD(NamedText, text));
     }
 };
 
@@ -46,10 +46,11 @@ struct NodeStat {
     unsigned mode = 0;  ///< permission bits: 0660
     unsigned uid = 0, gid = 0;
     bool operator==(const NodeStat&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(NodeStat, type),  GPUCHECK_FIELD(NodeStat, major),
-                          GPUCHECK_FIELD(NodeStat, minor), GPUCHECK_FIELD(NodeStat, mode),
-                          GPUCHECK_FIELD(NodeStat, uid),   GPUCHECK_FIELD(NodeStat, gid)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(NodeStat, type), GPUCHECK_FIELD(NodeStat, major),
+                     GPUCHECK_FIELD(NodeStat, minor), GPUCHECK_FIELD(NodeStat, mode),
+                     GPUCHECK_FIELD(NodeStat, uid), GPUCHECK_FIELD(NodeStat, gid));
     }
 };
 
@@ -62,11 +63,11 @@ struct DeviceNode {
     Fact<unsigned> expected_major;  ///< from /proc/devices or sysfs `dev`
     Fact<unsigned> expected_minor;
     bool operator==(const DeviceNode&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{
-            GPUCHECK_FIELD(DeviceNode, path),           GPUCHECK_FIELD(DeviceNode, kind),
-            GPUCHECK_FIELD(DeviceNode, stat),           GPUCHECK_FIELD(DeviceNode, open_rw),
-            GPUCHECK_FIELD(DeviceNode, expected_major), GPUCHECK_FIELD(DeviceNode, expected_minor)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(DeviceNode, path), GPUCHECK_FIELD(DeviceNode, kind),
+                     GPUCHECK_FIELD(DeviceNode, stat), GPUCHECK_FIELD(DeviceNode, open_rw),
+                     GPUCHECK_FIELD(DeviceNode, expected_major), GPUCHECK_FIELD(DeviceNode, expected_minor));
     }
 };
 
@@ -75,8 +76,9 @@ struct KfdPeer {
     unsigned node = 0;    ///< number of the other end's folder
     unsigned weight = 0;  ///< 15 for each hop between whole GPUs; other values between partitions
     bool operator==(const KfdPeer&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(KfdPeer, node), GPUCHECK_FIELD(KfdPeer, weight)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(KfdPeer, node), GPUCHECK_FIELD(KfdPeer, weight));
     }
 };
 
@@ -100,18 +102,19 @@ struct KfdNode {
     Fact<std::vector<KfdPeer>> xgmi_peers;  ///< those of type 11, in KFD's order
     Fact<std::string> name;
     bool operator==(const KfdNode&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(KfdNode, node),       GPUCHECK_FIELD(KfdNode, gpu_id),
-                          GPUCHECK_FIELD(KfdNode, unique_id),  GPUCHECK_FIELD(KfdNode, location_id),
-                          GPUCHECK_FIELD(KfdNode, domain),     GPUCHECK_FIELD(KfdNode, vendor_id),
-                          GPUCHECK_FIELD(KfdNode, device_id),  GPUCHECK_FIELD(KfdNode, gfx_target_version),
-                          GPUCHECK_FIELD(KfdNode, simd_count), GPUCHECK_FIELD(KfdNode, simd_per_cu),
-                          GPUCHECK_FIELD(KfdNode, num_xcc),    GPUCHECK_FIELD(KfdNode, drm_render_minor),
-                          GPUCHECK_FIELD(KfdNode, hive_id),    GPUCHECK_FIELD(KfdNode, capability),
-                          GPUCHECK_FIELD(KfdNode, fw_version), GPUCHECK_FIELD(KfdNode, sdma_fw_version),
-                          GPUCHECK_FIELD(KfdNode, vram_bytes), GPUCHECK_FIELD(KfdNode, xgmi_links),
-                          GPUCHECK_FIELD(KfdNode, pcie_links), GPUCHECK_FIELD(KfdNode, xgmi_peers),
-                          GPUCHECK_FIELD(KfdNode, name)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(KfdNode, node), GPUCHECK_FIELD(KfdNode, gpu_id),
+                     GPUCHECK_FIELD(KfdNode, unique_id), GPUCHECK_FIELD(KfdNode, location_id),
+                     GPUCHECK_FIELD(KfdNode, domain), GPUCHECK_FIELD(KfdNode, vendor_id),
+                     GPUCHECK_FIELD(KfdNode, device_id), GPUCHECK_FIELD(KfdNode, gfx_target_version),
+                     GPUCHECK_FIELD(KfdNode, simd_count), GPUCHECK_FIELD(KfdNode, simd_per_cu),
+                     GPUCHECK_FIELD(KfdNode, num_xcc), GPUCHECK_FIELD(KfdNode, drm_render_minor),
+                     GPUCHECK_FIELD(KfdNode, hive_id), GPUCHECK_FIELD(KfdNode, capability),
+                     GPUCHECK_FIELD(KfdNode, fw_version), GPUCHECK_FIELD(KfdNode, sdma_fw_version),
+                     GPUCHECK_FIELD(KfdNode, vram_bytes), GPUCHECK_FIELD(KfdNode, xgmi_links),
+                     GPUCHECK_FIELD(KfdNode, pcie_links), GPUCHECK_FIELD(KfdNode, xgmi_peers),
+                     GPUCHECK_FIELD(KfdNode, name));
     }
 };
 
@@ -125,14 +128,15 @@ struct AmdGpu {
     Fact<std::string> product_name, serial, vbios_version;
     std::vector<NamedText> firmware;  ///< fw_version/*_fw_version: name without suffix, value
     bool operator==(const AmdGpu&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{
-            GPUCHECK_FIELD(AmdGpu, kfd_nodes),          GPUCHECK_FIELD(AmdGpu, compute_partition),
-            GPUCHECK_FIELD(AmdGpu, memory_partition),   GPUCHECK_FIELD(AmdGpu, available_compute_partition),
-            GPUCHECK_FIELD(AmdGpu, vram_total_bytes),   GPUCHECK_FIELD(AmdGpu, vram_used_bytes),
-            GPUCHECK_FIELD(AmdGpu, vram_visible_bytes), GPUCHECK_FIELD(AmdGpu, unique_id),
-            GPUCHECK_FIELD(AmdGpu, product_name),       GPUCHECK_FIELD(AmdGpu, serial),
-            GPUCHECK_FIELD(AmdGpu, vbios_version),      GPUCHECK_FIELD(AmdGpu, firmware)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(AmdGpu, kfd_nodes), GPUCHECK_FIELD(AmdGpu, compute_partition),
+                     GPUCHECK_FIELD(AmdGpu, memory_partition),
+                     GPUCHECK_FIELD(AmdGpu, available_compute_partition),
+                     GPUCHECK_FIELD(AmdGpu, vram_total_bytes), GPUCHECK_FIELD(AmdGpu, vram_used_bytes),
+                     GPUCHECK_FIELD(AmdGpu, vram_visible_bytes), GPUCHECK_FIELD(AmdGpu, unique_id),
+                     GPUCHECK_FIELD(AmdGpu, product_name), GPUCHECK_FIELD(AmdGpu, serial),
+                     GPUCHECK_FIELD(AmdGpu, vbios_version), GPUCHECK_FIELD(AmdGpu, firmware));
     }
 };
 
@@ -142,10 +146,11 @@ struct NvidiaGpu {
     Fact<unsigned> minor;  ///< N of /dev/nvidiaN
     Fact<bool> excluded;   ///< "GPU Excluded: Yes"
     bool operator==(const NvidiaGpu&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(NvidiaGpu, model),        GPUCHECK_FIELD(NvidiaGpu, uuid),
-                          GPUCHECK_FIELD(NvidiaGpu, gsp_firmware), GPUCHECK_FIELD(NvidiaGpu, vbios_version),
-                          GPUCHECK_FIELD(NvidiaGpu, minor),        GPUCHECK_FIELD(NvidiaGpu, excluded)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(NvidiaGpu, model), GPUCHECK_FIELD(NvidiaGpu, uuid),
+                     GPUCHECK_FIELD(NvidiaGpu, gsp_firmware), GPUCHECK_FIELD(NvidiaGpu, vbios_version),
+                     GPUCHECK_FIELD(NvidiaGpu, minor), GPUCHECK_FIELD(NvidiaGpu, excluded));
     }
 };
 
@@ -161,12 +166,12 @@ struct Device {
     Telemetry telemetry;            ///< what the vendor's interface said
     BurnIn burn_in;                 ///< what the experiments measured
     bool operator==(const Device&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Device, bdf),   GPUCHECK_FIELD(Device, vendor),
-                          GPUCHECK_FIELD(Device, pci),   GPUCHECK_FIELD(Device, board),
-                          GPUCHECK_FIELD(Device, amd),   GPUCHECK_FIELD(Device, nvidia),
-                          GPUCHECK_FIELD(Device, nodes), GPUCHECK_FIELD(Device, telemetry),
-                          GPUCHECK_FIELD(Device, burn_in)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(Device, bdf), GPUCHECK_FIELD(Device, vendor), GPUCHECK_FIELD(Device, pci),
+                     GPUCHECK_FIELD(Device, board), GPUCHECK_FIELD(Device, amd),
+                     GPUCHECK_FIELD(Device, nvidia), GPUCHECK_FIELD(Device, nodes),
+                     GPUCHECK_FIELD(Device, telemetry), GPUCHECK_FIELD(Device, burn_in));
     }
 };
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 
 namespace gpucheck {
 
@@ -24,19 +24,18 @@ class Fact {
   public:
     using value_type = T;
 
-    Fact() : state_(Missing{"", "not looked at"}) {}
-    Fact(Missing missing) : state_(std::move(missing)) {}  // NOLINT: a Missing is a Fact of any type
-    Fact(T value, std::string source) : state_(Known{std::move(value), std::move(source)}) {}
+    Fact() : about_{"", "not looked at"} {}
+    Fact(Missing missing) : about_(std::move(missing)) {}  // NOLINT: a Missing is a Fact of any type
+    Fact(T value, std::string source) : about_{std::move(source), ""}, value_(std::move(value)) {}
 
-    bool known() const { return std::holds_alternative<Known>(state_); }
+    bool known() const { return value_.has_value(); }
     /// The kernel says that the thing is not there, as opposed to "we could not look".
-    bool absent() const { return !known() && std::get_if<Missing>(&state_)->why == "ENOENT"; }
+    bool absent() const { return !known() && about_.why == "ENOENT"; }
 
     /// The value; call only when known().
     const T& value() const {
-        const Known* known = std::get_if<Known>(&state_);
-        if (known == nullptr) std::abort();
-        return known->value;
+        if (!known()) std::abort();
+        return *value_;
     }
     const T& operator*() const { return value(); }
     const T* operator->() const { return &value(); }
@@ -46,28 +45,22 @@ class Fact {
         return known() && value() == other;
     }
 
-    const std::string& source() const {
-        const Known* known = std::get_if<Known>(&state_);
-        return known != nullptr ? known->source : std::get_if<Missing>(&state_)->source;
-    }
+    const std::string& source() const { return about_.source; }
     /// Why it is missing; empty when known.
-    std::string why() const { return known() ? std::string() : std::get_if<Missing>(&state_)->why; }
+    std::string why() const { return about_.why; }
     /// The Missing; call only when !known().
     const Missing& missing() const {
-        const Missing* missing = std::get_if<Missing>(&state_);
-        if (missing == nullptr) std::abort();
-        return *missing;
+        if (known()) std::abort();
+        return about_;
     }
 
     bool operator==(const Fact&) const = default;
 
   private:
-    struct Known {
-        T value;
-        std::string source;
-        bool operator==(const Known&) const = default;
-    };
-    std::variant<Known, Missing> state_;
+    // Not a std::variant: its machinery, made again for each T in each file that copies a snapshot, was half
+    // of what the compiler did there.
+    Missing about_;  ///< the source of the value; or where we looked, and why there is none
+    std::optional<T> value_;
 };
 
 /// Applies `convert` (T -> std::optional<U>) to a known fact; nullopt becomes a Missing "malformed".

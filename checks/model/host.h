@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "checks/model/device.h"
@@ -24,11 +23,12 @@ struct Module {
     Fact<std::string> file;             ///< path of the .ko for the running kernel; "" when there is none
     Fact<std::string> blacklisted_by;   ///< "" when nothing; else the file or kernel argument that does
     bool operator==(const Module&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Module, name),    GPUCHECK_FIELD(Module, loaded),
-                          GPUCHECK_FIELD(Module, version), GPUCHECK_FIELD(Module, srcversion),
-                          GPUCHECK_FIELD(Module, taint),   GPUCHECK_FIELD(Module, parameters),
-                          GPUCHECK_FIELD(Module, file),    GPUCHECK_FIELD(Module, blacklisted_by)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(Module, name), GPUCHECK_FIELD(Module, loaded),
+                     GPUCHECK_FIELD(Module, version), GPUCHECK_FIELD(Module, srcversion),
+                     GPUCHECK_FIELD(Module, taint), GPUCHECK_FIELD(Module, parameters),
+                     GPUCHECK_FIELD(Module, file), GPUCHECK_FIELD(Module, blacklisted_by));
     }
 };
 
@@ -37,9 +37,10 @@ struct DkmsTree {
     std::string module, version;
     Fact<std::string> state;  ///< "installed", "built", "added", "building", "broken" (no source)
     bool operator==(const DkmsTree&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(DkmsTree, module), GPUCHECK_FIELD(DkmsTree, version),
-                          GPUCHECK_FIELD(DkmsTree, state)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(DkmsTree, module), GPUCHECK_FIELD(DkmsTree, version),
+                     GPUCHECK_FIELD(DkmsTree, state));
     }
 };
 
@@ -54,11 +55,12 @@ struct Library {
     bool stub = false;    ///< a toolkit's link-time stub (.../stubs/...)
     bool compat = false;  ///< a CUDA forward-compatibility library (.../compat/...)
     bool operator==(const Library&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Library, soname),   GPUCHECK_FIELD(Library, path),
-                          GPUCHECK_FIELD(Library, found_by), GPUCHECK_FIELD(Library, real_path),
-                          GPUCHECK_FIELD(Library, version),  GPUCHECK_FIELD(Library, size_bytes),
-                          GPUCHECK_FIELD(Library, stub),     GPUCHECK_FIELD(Library, compat)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(Library, soname), GPUCHECK_FIELD(Library, path),
+                     GPUCHECK_FIELD(Library, found_by), GPUCHECK_FIELD(Library, real_path),
+                     GPUCHECK_FIELD(Library, version), GPUCHECK_FIELD(Library, size_bytes),
+                     GPUCHECK_FIELD(Library, stub), GPUCHECK_FIELD(Library, compat));
     }
 };
 
@@ -66,9 +68,10 @@ struct Filesystem {
     std::string path;                             ///< "/", "/boot", "/var", "/tmp"
     Fact<std::uint64_t> total_bytes, free_bytes;  ///< free to unprivileged users
     bool operator==(const Filesystem&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Filesystem, path), GPUCHECK_FIELD(Filesystem, total_bytes),
-                          GPUCHECK_FIELD(Filesystem, free_bytes)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(Filesystem, path), GPUCHECK_FIELD(Filesystem, total_bytes),
+                     GPUCHECK_FIELD(Filesystem, free_bytes));
     }
 };
 
@@ -78,10 +81,11 @@ struct CxlMemory {
     Fact<int> numa_node;
     Fact<std::string> firmware_version;
     bool operator==(const CxlMemory&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(CxlMemory, name), GPUCHECK_FIELD(CxlMemory, ram_bytes),
-                          GPUCHECK_FIELD(CxlMemory, pmem_bytes), GPUCHECK_FIELD(CxlMemory, numa_node),
-                          GPUCHECK_FIELD(CxlMemory, firmware_version)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(CxlMemory, name), GPUCHECK_FIELD(CxlMemory, ram_bytes),
+                     GPUCHECK_FIELD(CxlMemory, pmem_bytes), GPUCHECK_FIELD(CxlMemory, numa_node),
+                     GPUCHECK_FIELD(CxlMemory, firmware_version));
     }
 };
 
@@ -89,12 +93,13 @@ struct Dmi {
     Fact<std::string> sys_vendor, product_name, product_serial, board_vendor, board_name, bios_vendor,
         bios_version, chassis_vendor, chassis_asset_tag;
     bool operator==(const Dmi&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Dmi, sys_vendor),       GPUCHECK_FIELD(Dmi, product_name),
-                          GPUCHECK_FIELD(Dmi, product_serial),   GPUCHECK_FIELD(Dmi, board_vendor),
-                          GPUCHECK_FIELD(Dmi, board_name),       GPUCHECK_FIELD(Dmi, bios_vendor),
-                          GPUCHECK_FIELD(Dmi, bios_version),     GPUCHECK_FIELD(Dmi, chassis_vendor),
-                          GPUCHECK_FIELD(Dmi, chassis_asset_tag)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(Dmi, sys_vendor), GPUCHECK_FIELD(Dmi, product_name),
+                     GPUCHECK_FIELD(Dmi, product_serial), GPUCHECK_FIELD(Dmi, board_vendor),
+                     GPUCHECK_FIELD(Dmi, board_name), GPUCHECK_FIELD(Dmi, bios_vendor),
+                     GPUCHECK_FIELD(Dmi, bios_version), GPUCHECK_FIELD(Dmi, chassis_vendor),
+                     GPUCHECK_FIELD(Dmi, chassis_asset_tag));
     }
 };
 
@@ -102,8 +107,9 @@ struct GroupEntry {
     std::string name;
     unsigned gid = 0;
     bool operator==(const GroupEntry&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(GroupEntry, name), GPUCHECK_FIELD(GroupEntry, gid)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(GroupEntry, name), GPUCHECK_FIELD(GroupEntry, gid));
     }
 };
 
@@ -115,10 +121,11 @@ struct Process {
     std::vector<NamedText> env;        ///< only names that matter to GPUs or proxies; never a secret
     Fact<std::string> now;             ///< RFC 3339 UTC
     bool operator==(const Process&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Process, uid), GPUCHECK_FIELD(Process, gids),
-                          GPUCHECK_FIELD(Process, user_namespace), GPUCHECK_FIELD(Process, env),
-                          GPUCHECK_FIELD(Process, now)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(Process, uid), GPUCHECK_FIELD(Process, gids),
+                     GPUCHECK_FIELD(Process, user_namespace), GPUCHECK_FIELD(Process, env),
+                     GPUCHECK_FIELD(Process, now));
     }
 };
 
@@ -131,9 +138,10 @@ struct Kfd {
         unreadable;  ///< node folders whose gpu_id or properties could not be read, with the errno
     std::vector<KfdNode> orphans;  ///< GPU nodes that match no PCI function we see
     bool operator==(const Kfd&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Kfd, nodes_total), GPUCHECK_FIELD(Kfd, gpu_nodes),
-                          GPUCHECK_FIELD(Kfd, unreadable), GPUCHECK_FIELD(Kfd, orphans)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(Kfd, nodes_total), GPUCHECK_FIELD(Kfd, gpu_nodes),
+                     GPUCHECK_FIELD(Kfd, unreadable), GPUCHECK_FIELD(Kfd, orphans));
     }
 };
 
@@ -144,10 +152,10 @@ struct NvidiaDriver {
     Fact<std::vector<std::string>> proc_gpus;  ///< folder names of /proc/driver/nvidia/gpus, as printed
     std::vector<NamedText> params;             ///< DeviceFileMode, ModifyDeviceFiles ...
     bool operator==(const NvidiaDriver&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(NvidiaDriver, version),
-                          GPUCHECK_FIELD(NvidiaDriver, open_kernel_module),
-                          GPUCHECK_FIELD(NvidiaDriver, proc_gpus), GPUCHECK_FIELD(NvidiaDriver, params)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(NvidiaDriver, version), GPUCHECK_FIELD(NvidiaDriver, open_kernel_module),
+                     GPUCHECK_FIELD(NvidiaDriver, proc_gpus), GPUCHECK_FIELD(NvidiaDriver, params));
     }
 };
 
@@ -158,9 +166,10 @@ struct ServiceUnit {
     Fact<bool> enabled;        ///< some target wants or requires it
     Fact<unsigned> processes;  ///< in its cgroup; ENOENT: it has no cgroup, so it does not run
     bool operator==(const ServiceUnit&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(ServiceUnit, name), GPUCHECK_FIELD(ServiceUnit, installed),
-                          GPUCHECK_FIELD(ServiceUnit, enabled), GPUCHECK_FIELD(ServiceUnit, processes)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(ServiceUnit, name), GPUCHECK_FIELD(ServiceUnit, installed),
+                     GPUCHECK_FIELD(ServiceUnit, enabled), GPUCHECK_FIELD(ServiceUnit, processes));
     }
 };
 
@@ -217,47 +226,26 @@ struct Host {
     bool virtual_machine() const { return hypervisor.known() && !hypervisor.is("none"); }
     bool in_container() const { return container.known() && !container.is("none"); }
 
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Host, kernel_release),
-                          GPUCHECK_FIELD(Host, kernel_version),
-                          GPUCHECK_FIELD(Host, kernel_cmdline),
-                          GPUCHECK_FIELD(Host, os_id),
-                          GPUCHECK_FIELD(Host, os_version_id),
-                          GPUCHECK_FIELD(Host, os_pretty_name),
-                          GPUCHECK_FIELD(Host, hostname),
-                          GPUCHECK_FIELD(Host, boot_id),
-                          GPUCHECK_FIELD(Host, uptime_s),
-                          GPUCHECK_FIELD(Host, tainted),
-                          GPUCHECK_FIELD(Host, secure_boot),
-                          GPUCHECK_FIELD(Host, lockdown),
-                          GPUCHECK_FIELD(Host, numa_balancing),
-                          GPUCHECK_FIELD(Host, dmi),
-                          GPUCHECK_FIELD(Host, hypervisor),
-                          GPUCHECK_FIELD(Host, container),
-                          GPUCHECK_FIELD(Host, cpu_model),
-                          GPUCHECK_FIELD(Host, cpus_online),
-                          GPUCHECK_FIELD(Host, numa_nodes),
-                          GPUCHECK_FIELD(Host, memory_total_bytes),
-                          GPUCHECK_FIELD(Host, memory_available_bytes),
-                          GPUCHECK_FIELD(Host, filesystems),
-                          GPUCHECK_FIELD(Host, time_synchronized),
-                          GPUCHECK_FIELD(Host, cxl),
-                          GPUCHECK_FIELD(Host, modules),
-                          GPUCHECK_FIELD(Host, dkms),
-                          GPUCHECK_FIELD(Host, nvidia),
-                          GPUCHECK_FIELD(Host, kfd),
-                          GPUCHECK_FIELD(Host, nodes),
-                          GPUCHECK_FIELD(Host, libraries),
-                          GPUCHECK_FIELD(Host, groups),
-                          GPUCHECK_FIELD(Host, rocm_version),
-                          GPUCHECK_FIELD(Host, pci_functions),
-                          GPUCHECK_FIELD(Host, nvswitches),
-                          GPUCHECK_FIELD(Host, unreadable_functions),
-                          GPUCHECK_FIELD(Host, kernel_log),
-                          GPUCHECK_FIELD(Host, nvml),
-                          GPUCHECK_FIELD(Host, vendor_troubles),
-                          GPUCHECK_FIELD(Host, units),
-                          GPUCHECK_FIELD(Host, process)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(
+            GPUCHECK_FIELD(Host, kernel_release), GPUCHECK_FIELD(Host, kernel_version),
+            GPUCHECK_FIELD(Host, kernel_cmdline), GPUCHECK_FIELD(Host, os_id),
+            GPUCHECK_FIELD(Host, os_version_id), GPUCHECK_FIELD(Host, os_pretty_name),
+            GPUCHECK_FIELD(Host, hostname), GPUCHECK_FIELD(Host, boot_id), GPUCHECK_FIELD(Host, uptime_s),
+            GPUCHECK_FIELD(Host, tainted), GPUCHECK_FIELD(Host, secure_boot), GPUCHECK_FIELD(Host, lockdown),
+            GPUCHECK_FIELD(Host, numa_balancing), GPUCHECK_FIELD(Host, dmi), GPUCHECK_FIELD(Host, hypervisor),
+            GPUCHECK_FIELD(Host, container), GPUCHECK_FIELD(Host, cpu_model),
+            GPUCHECK_FIELD(Host, cpus_online), GPUCHECK_FIELD(Host, numa_nodes),
+            GPUCHECK_FIELD(Host, memory_total_bytes), GPUCHECK_FIELD(Host, memory_available_bytes),
+            GPUCHECK_FIELD(Host, filesystems), GPUCHECK_FIELD(Host, time_synchronized),
+            GPUCHECK_FIELD(Host, cxl), GPUCHECK_FIELD(Host, modules), GPUCHECK_FIELD(Host, dkms),
+            GPUCHECK_FIELD(Host, nvidia), GPUCHECK_FIELD(Host, kfd), GPUCHECK_FIELD(Host, nodes),
+            GPUCHECK_FIELD(Host, libraries), GPUCHECK_FIELD(Host, groups), GPUCHECK_FIELD(Host, rocm_version),
+            GPUCHECK_FIELD(Host, pci_functions), GPUCHECK_FIELD(Host, nvswitches),
+            GPUCHECK_FIELD(Host, unreadable_functions), GPUCHECK_FIELD(Host, kernel_log),
+            GPUCHECK_FIELD(Host, nvml), GPUCHECK_FIELD(Host, vendor_troubles), GPUCHECK_FIELD(Host, units),
+            GPUCHECK_FIELD(Host, process));
     }
 };
 

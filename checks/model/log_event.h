@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "checks/model/fields.h"
@@ -31,15 +30,16 @@ struct LogEvent {
     std::string note;               ///< why the verdict differs from the code's usual one
     bool earlier_boot = false;      ///< last seen before the newest boot marker in the log
     bool operator==(const LogEvent&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(LogEvent, code),   GPUCHECK_FIELD(LogEvent, verdict),
-                          GPUCHECK_FIELD(LogEvent, scope),  GPUCHECK_FIELD(LogEvent, action),
-                          GPUCHECK_FIELD(LogEvent, bdf),    GPUCHECK_FIELD(LogEvent, xid),
-                          GPUCHECK_FIELD(LogEvent, sxid),   GPUCHECK_FIELD(LogEvent, count),
-                          GPUCHECK_FIELD(LogEvent, first),  GPUCHECK_FIELD(LogEvent, last),
-                          GPUCHECK_FIELD(LogEvent, line),   GPUCHECK_FIELD(LogEvent, evidence),
-                          GPUCHECK_FIELD(LogEvent, device), GPUCHECK_FIELD(LogEvent, also),
-                          GPUCHECK_FIELD(LogEvent, note),   GPUCHECK_FIELD(LogEvent, earlier_boot)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(LogEvent, code), GPUCHECK_FIELD(LogEvent, verdict),
+                     GPUCHECK_FIELD(LogEvent, scope), GPUCHECK_FIELD(LogEvent, action),
+                     GPUCHECK_FIELD(LogEvent, bdf), GPUCHECK_FIELD(LogEvent, xid),
+                     GPUCHECK_FIELD(LogEvent, sxid), GPUCHECK_FIELD(LogEvent, count),
+                     GPUCHECK_FIELD(LogEvent, first), GPUCHECK_FIELD(LogEvent, last),
+                     GPUCHECK_FIELD(LogEvent, line), GPUCHECK_FIELD(LogEvent, evidence),
+                     GPUCHECK_FIELD(LogEvent, device), GPUCHECK_FIELD(LogEvent, also),
+                     GPUCHECK_FIELD(LogEvent, note), GPUCHECK_FIELD(LogEvent, earlier_boot));
     }
 };
 
@@ -52,11 +52,12 @@ struct LogSummary {
     std::uint64_t overflow = 0;    ///< reports of further distinct events that were counted but not listed
     std::string incomplete;        ///< why reading stopped early; empty: it did not
     bool operator==(const LogSummary&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(LogSummary, events),    GPUCHECK_FIELD(LogSummary, lines),
-                          GPUCHECK_FIELD(LogSummary, first),     GPUCHECK_FIELD(LogSummary, last),
-                          GPUCHECK_FIELD(LogSummary, lost),      GPUCHECK_FIELD(LogSummary, overflow),
-                          GPUCHECK_FIELD(LogSummary, incomplete)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(LogSummary, events), GPUCHECK_FIELD(LogSummary, lines),
+                     GPUCHECK_FIELD(LogSummary, first), GPUCHECK_FIELD(LogSummary, last),
+                     GPUCHECK_FIELD(LogSummary, lost), GPUCHECK_FIELD(LogSummary, overflow),
+                     GPUCHECK_FIELD(LogSummary, incomplete));
     }
 
     /// The worst event; unknown when there was no line, or when the rest could not be read and nothing

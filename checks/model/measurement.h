@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "checks/model/fact.h"
@@ -19,10 +18,11 @@ struct Quantity {
     double median = 0, min = 0, max = 0;
     std::uint64_t samples = 0;
     bool operator==(const Quantity&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Quantity, name),   GPUCHECK_FIELD(Quantity, unit),
-                          GPUCHECK_FIELD(Quantity, median), GPUCHECK_FIELD(Quantity, min),
-                          GPUCHECK_FIELD(Quantity, max),    GPUCHECK_FIELD(Quantity, samples)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(Quantity, name), GPUCHECK_FIELD(Quantity, unit),
+                     GPUCHECK_FIELD(Quantity, median), GPUCHECK_FIELD(Quantity, min),
+                     GPUCHECK_FIELD(Quantity, max), GPUCHECK_FIELD(Quantity, samples));
     }
 };
 
@@ -34,14 +34,15 @@ struct MismatchRecord {
     Fact<std::uint64_t> unit;  ///< compute unit or SM; Missing: the value was read back by a copy
     std::uint64_t expected = 0, got = 0, difference = 0;  ///< bits; difference: expected xor got
     bool operator==(const MismatchRecord&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(MismatchRecord, offset),    GPUCHECK_FIELD(MismatchRecord, block),
-                          GPUCHECK_FIELD(MismatchRecord, wave),      GPUCHECK_FIELD(MismatchRecord, lane),
-                          GPUCHECK_FIELD(MismatchRecord, element),   GPUCHECK_FIELD(MismatchRecord, chain),
-                          GPUCHECK_FIELD(MismatchRecord, round),     GPUCHECK_FIELD(MismatchRecord, row),
-                          GPUCHECK_FIELD(MismatchRecord, column),    GPUCHECK_FIELD(MismatchRecord, unit),
-                          GPUCHECK_FIELD(MismatchRecord, expected),  GPUCHECK_FIELD(MismatchRecord, got),
-                          GPUCHECK_FIELD(MismatchRecord, difference)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(MismatchRecord, offset), GPUCHECK_FIELD(MismatchRecord, block),
+                     GPUCHECK_FIELD(MismatchRecord, wave), GPUCHECK_FIELD(MismatchRecord, lane),
+                     GPUCHECK_FIELD(MismatchRecord, element), GPUCHECK_FIELD(MismatchRecord, chain),
+                     GPUCHECK_FIELD(MismatchRecord, round), GPUCHECK_FIELD(MismatchRecord, row),
+                     GPUCHECK_FIELD(MismatchRecord, column), GPUCHECK_FIELD(MismatchRecord, unit),
+                     GPUCHECK_FIELD(MismatchRecord, expected), GPUCHECK_FIELD(MismatchRecord, got),
+                     GPUCHECK_FIELD(MismatchRecord, difference));
     }
 };
 
@@ -49,8 +50,9 @@ struct MismatchRecord {
 struct PlaceCount {
     std::uint64_t place = 0, mismatches = 0;
     bool operator==(const PlaceCount&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(PlaceCount, place), GPUCHECK_FIELD(PlaceCount, mismatches)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(PlaceCount, place), GPUCHECK_FIELD(PlaceCount, mismatches));
     }
 };
 
@@ -83,29 +85,21 @@ struct ExperimentResult {
     Fact<std::string> injected;    ///< the fault that --inject asked for; Missing: none
     Fact<double> duration_s;
     bool operator==(const ExperimentResult&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(ExperimentResult, experiment),
-                          GPUCHECK_FIELD(ExperimentResult, variant),
-                          GPUCHECK_FIELD(ExperimentResult, peer),
-                          GPUCHECK_FIELD(ExperimentResult, ran),
-                          GPUCHECK_FIELD(ExperimentResult, quantities),
-                          GPUCHECK_FIELD(ExperimentResult, timed),
-                          GPUCHECK_FIELD(ExperimentResult, bytes_tested),
-                          GPUCHECK_FIELD(ExperimentResult, bytes_total),
-                          GPUCHECK_FIELD(ExperimentResult, units_tested),
-                          GPUCHECK_FIELD(ExperimentResult, units_total),
-                          GPUCHECK_FIELD(ExperimentResult, values_checked),
-                          GPUCHECK_FIELD(ExperimentResult, values_expected),
-                          GPUCHECK_FIELD(ExperimentResult, mismatches),
-                          GPUCHECK_FIELD(ExperimentResult, difference_mask),
-                          GPUCHECK_FIELD(ExperimentResult, records),
-                          GPUCHECK_FIELD(ExperimentResult, by_unit),
-                          GPUCHECK_FIELD(ExperimentResult, by_address_bit),
-                          GPUCHECK_FIELD(ExperimentResult, repeat),
-                          GPUCHECK_FIELD(ExperimentResult, seed),
-                          GPUCHECK_FIELD(ExperimentResult, parameters),
-                          GPUCHECK_FIELD(ExperimentResult, injected),
-                          GPUCHECK_FIELD(ExperimentResult, duration_s)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(
+            GPUCHECK_FIELD(ExperimentResult, experiment), GPUCHECK_FIELD(ExperimentResult, variant),
+            GPUCHECK_FIELD(ExperimentResult, peer), GPUCHECK_FIELD(ExperimentResult, ran),
+            GPUCHECK_FIELD(ExperimentResult, quantities), GPUCHECK_FIELD(ExperimentResult, timed),
+            GPUCHECK_FIELD(ExperimentResult, bytes_tested), GPUCHECK_FIELD(ExperimentResult, bytes_total),
+            GPUCHECK_FIELD(ExperimentResult, units_tested), GPUCHECK_FIELD(ExperimentResult, units_total),
+            GPUCHECK_FIELD(ExperimentResult, values_checked),
+            GPUCHECK_FIELD(ExperimentResult, values_expected), GPUCHECK_FIELD(ExperimentResult, mismatches),
+            GPUCHECK_FIELD(ExperimentResult, difference_mask), GPUCHECK_FIELD(ExperimentResult, records),
+            GPUCHECK_FIELD(ExperimentResult, by_unit), GPUCHECK_FIELD(ExperimentResult, by_address_bit),
+            GPUCHECK_FIELD(ExperimentResult, repeat), GPUCHECK_FIELD(ExperimentResult, seed),
+            GPUCHECK_FIELD(ExperimentResult, parameters), GPUCHECK_FIELD(ExperimentResult, injected),
+            GPUCHECK_FIELD(ExperimentResult, duration_s));
     }
 };
 
@@ -114,8 +108,9 @@ struct CauseShare {
     std::string cause;  ///< "hw_thermal_slowdown", "sw_power_cap", amdgpu's "prochot"
     double share = 0;   ///< of the samples, 0 to 1
     bool operator==(const CauseShare&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(CauseShare, cause), GPUCHECK_FIELD(CauseShare, share)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(CauseShare, cause), GPUCHECK_FIELD(CauseShare, share));
     }
 };
 
@@ -136,23 +131,17 @@ struct LoadSamples {
         copy_samples;         ///< samples during copies over the host link: the link's facts are of these
     Fact<double> busy_share;  ///< of the samples with the GPU at work: proof that there was load
     bool operator==(const LoadSamples&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(LoadSamples, samples),
-                          GPUCHECK_FIELD(LoadSamples, seconds),
-                          GPUCHECK_FIELD(LoadSamples, power_w),
-                          GPUCHECK_FIELD(LoadSamples, temperature_c),
-                          GPUCHECK_FIELD(LoadSamples, memory_temperature_c),
-                          GPUCHECK_FIELD(LoadSamples, clock_mhz),
-                          GPUCHECK_FIELD(LoadSamples, throttle_mask),
-                          GPUCHECK_FIELD(LoadSamples, throttled_share),
-                          GPUCHECK_FIELD(LoadSamples, link_generation_max),
-                          GPUCHECK_FIELD(LoadSamples, link_width_min),
-                          GPUCHECK_FIELD(LoadSamples, throttled_by),
-                          GPUCHECK_FIELD(LoadSamples, power_limit_w),
-                          GPUCHECK_FIELD(LoadSamples, ecc_corrected),
-                          GPUCHECK_FIELD(LoadSamples, ecc_uncorrected),
-                          GPUCHECK_FIELD(LoadSamples, copy_samples),
-                          GPUCHECK_FIELD(LoadSamples, busy_share)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(
+            GPUCHECK_FIELD(LoadSamples, samples), GPUCHECK_FIELD(LoadSamples, seconds),
+            GPUCHECK_FIELD(LoadSamples, power_w), GPUCHECK_FIELD(LoadSamples, temperature_c),
+            GPUCHECK_FIELD(LoadSamples, memory_temperature_c), GPUCHECK_FIELD(LoadSamples, clock_mhz),
+            GPUCHECK_FIELD(LoadSamples, throttle_mask), GPUCHECK_FIELD(LoadSamples, throttled_share),
+            GPUCHECK_FIELD(LoadSamples, link_generation_max), GPUCHECK_FIELD(LoadSamples, link_width_min),
+            GPUCHECK_FIELD(LoadSamples, throttled_by), GPUCHECK_FIELD(LoadSamples, power_limit_w),
+            GPUCHECK_FIELD(LoadSamples, ecc_corrected), GPUCHECK_FIELD(LoadSamples, ecc_uncorrected),
+            GPUCHECK_FIELD(LoadSamples, copy_samples), GPUCHECK_FIELD(LoadSamples, busy_share));
     }
 };
 
@@ -169,11 +158,12 @@ struct BurnIn {
     Fact<std::string> image;          ///< which kernel image was loaded
     LoadSamples load;
     bool operator==(const BurnIn&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(BurnIn, results),      GPUCHECK_FIELD(BurnIn, ended),
-                          GPUCHECK_FIELD(BurnIn, architecture), GPUCHECK_FIELD(BurnIn, name),
-                          GPUCHECK_FIELD(BurnIn, units),        GPUCHECK_FIELD(BurnIn, total_bytes),
-                          GPUCHECK_FIELD(BurnIn, image),        GPUCHECK_FIELD(BurnIn, load)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(BurnIn, results), GPUCHECK_FIELD(BurnIn, ended),
+                     GPUCHECK_FIELD(BurnIn, architecture), GPUCHECK_FIELD(BurnIn, name),
+                     GPUCHECK_FIELD(BurnIn, units), GPUCHECK_FIELD(BurnIn, total_bytes),
+                     GPUCHECK_FIELD(BurnIn, image), GPUCHECK_FIELD(BurnIn, load));
     }
 };
 

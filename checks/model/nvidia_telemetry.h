@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "checks/model/fact.h"
@@ -27,25 +26,17 @@ struct NvLink {
     Fact<std::uint64_t> recoveries_ok, recoveries_failed;  ///< NVLink 5: FI 213, 214
     Fact<double> effective_ber, symbol_ber;  ///< NVLink 5: FI 220, 222, decoded to errors per bit
     bool operator==(const NvLink&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(NvLink, link),
-                          GPUCHECK_FIELD(NvLink, active),
-                          GPUCHECK_FIELD(NvLink, version),
-                          GPUCHECK_FIELD(NvLink, speed_mbps),
-                          GPUCHECK_FIELD(NvLink, remote),
-                          GPUCHECK_FIELD(NvLink, remote_type),
-                          GPUCHECK_FIELD(NvLink, crc_errors),
-                          GPUCHECK_FIELD(NvLink, replays),
-                          GPUCHECK_FIELD(NvLink, recoveries),
-                          GPUCHECK_FIELD(NvLink, ecc_errors),
-                          GPUCHECK_FIELD(NvLink, malformed_packets),
-                          GPUCHECK_FIELD(NvLink, buffer_overruns),
-                          GPUCHECK_FIELD(NvLink, receive_errors),
-                          GPUCHECK_FIELD(NvLink, integrity_errors),
-                          GPUCHECK_FIELD(NvLink, recoveries_ok),
-                          GPUCHECK_FIELD(NvLink, recoveries_failed),
-                          GPUCHECK_FIELD(NvLink, effective_ber),
-                          GPUCHECK_FIELD(NvLink, symbol_ber)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(NvLink, link), GPUCHECK_FIELD(NvLink, active),
+                     GPUCHECK_FIELD(NvLink, version), GPUCHECK_FIELD(NvLink, speed_mbps),
+                     GPUCHECK_FIELD(NvLink, remote), GPUCHECK_FIELD(NvLink, remote_type),
+                     GPUCHECK_FIELD(NvLink, crc_errors), GPUCHECK_FIELD(NvLink, replays),
+                     GPUCHECK_FIELD(NvLink, recoveries), GPUCHECK_FIELD(NvLink, ecc_errors),
+                     GPUCHECK_FIELD(NvLink, malformed_packets), GPUCHECK_FIELD(NvLink, buffer_overruns),
+                     GPUCHECK_FIELD(NvLink, receive_errors), GPUCHECK_FIELD(NvLink, integrity_errors),
+                     GPUCHECK_FIELD(NvLink, recoveries_ok), GPUCHECK_FIELD(NvLink, recoveries_failed),
+                     GPUCHECK_FIELD(NvLink, effective_ber), GPUCHECK_FIELD(NvLink, symbol_ber));
     }
 };
 
@@ -59,10 +50,11 @@ struct NvFabric {
     Fact<std::uint64_t>
         health_mask;  ///< as NVML gives it; 2-bit fields, see nvml.h NVML_GPU_FABRIC_HEALTH_MASK_*
     bool operator==(const NvFabric&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(NvFabric, state),          GPUCHECK_FIELD(NvFabric, status),
-                          GPUCHECK_FIELD(NvFabric, cluster_uuid),   GPUCHECK_FIELD(NvFabric, clique_id),
-                          GPUCHECK_FIELD(NvFabric, health_summary), GPUCHECK_FIELD(NvFabric, health_mask)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(NvFabric, state), GPUCHECK_FIELD(NvFabric, status),
+                     GPUCHECK_FIELD(NvFabric, cluster_uuid), GPUCHECK_FIELD(NvFabric, clique_id),
+                     GPUCHECK_FIELD(NvFabric, health_summary), GPUCHECK_FIELD(NvFabric, health_mask));
     }
 };
 
@@ -75,19 +67,15 @@ struct NvIdentity {
     Fact<unsigned> sm_count;  ///< Missing where NVML does not tell; CUDA does
     Fact<std::uint64_t> memory_total_bytes, memory_used_bytes, memory_reserved_bytes;
     bool operator==(const NvIdentity&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(NvIdentity, handle),
-                          GPUCHECK_FIELD(NvIdentity, name),
-                          GPUCHECK_FIELD(NvIdentity, uuid),
-                          GPUCHECK_FIELD(NvIdentity, serial),
-                          GPUCHECK_FIELD(NvIdentity, vbios_version),
-                          GPUCHECK_FIELD(NvIdentity, inforom_image),
-                          GPUCHECK_FIELD(NvIdentity, gsp_firmware),
-                          GPUCHECK_FIELD(NvIdentity, minor),
-                          GPUCHECK_FIELD(NvIdentity, sm_count),
-                          GPUCHECK_FIELD(NvIdentity, memory_total_bytes),
-                          GPUCHECK_FIELD(NvIdentity, memory_used_bytes),
-                          GPUCHECK_FIELD(NvIdentity, memory_reserved_bytes)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(NvIdentity, handle), GPUCHECK_FIELD(NvIdentity, name),
+                     GPUCHECK_FIELD(NvIdentity, uuid), GPUCHECK_FIELD(NvIdentity, serial),
+                     GPUCHECK_FIELD(NvIdentity, vbios_version), GPUCHECK_FIELD(NvIdentity, inforom_image),
+                     GPUCHECK_FIELD(NvIdentity, gsp_firmware), GPUCHECK_FIELD(NvIdentity, minor),
+                     GPUCHECK_FIELD(NvIdentity, sm_count), GPUCHECK_FIELD(NvIdentity, memory_total_bytes),
+                     GPUCHECK_FIELD(NvIdentity, memory_used_bytes),
+                     GPUCHECK_FIELD(NvIdentity, memory_reserved_bytes));
     }
 };
 
@@ -104,13 +92,13 @@ struct NvState {
     Fact<unsigned> compute_processes,
         graphics_processes;  ///< how many NVML lists; names and ids are not kept
     bool operator==(const NvState&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{
-            GPUCHECK_FIELD(NvState, persistence_mode),  GPUCHECK_FIELD(NvState, compute_mode),
-            GPUCHECK_FIELD(NvState, virtualization),    GPUCHECK_FIELD(NvState, mig_current),
-            GPUCHECK_FIELD(NvState, mig_pending),       GPUCHECK_FIELD(NvState, mig_instances),
-            GPUCHECK_FIELD(NvState, recovery_action),   GPUCHECK_FIELD(NvState, inforom_valid),
-            GPUCHECK_FIELD(NvState, compute_processes), GPUCHECK_FIELD(NvState, graphics_processes)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(NvState, persistence_mode), GPUCHECK_FIELD(NvState, compute_mode),
+                     GPUCHECK_FIELD(NvState, virtualization), GPUCHECK_FIELD(NvState, mig_current),
+                     GPUCHECK_FIELD(NvState, mig_pending), GPUCHECK_FIELD(NvState, mig_instances),
+                     GPUCHECK_FIELD(NvState, recovery_action), GPUCHECK_FIELD(NvState, inforom_valid),
+                     GPUCHECK_FIELD(NvState, compute_processes), GPUCHECK_FIELD(NvState, graphics_processes));
     }
 };
 
@@ -124,20 +112,18 @@ struct NvEcc {
         sram_volatile_uncorrectable, sram_aggregate_uncorrectable;
     Fact<bool> sram_threshold_exceeded;
     bool operator==(const NvEcc&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(NvEcc, current),
-                          GPUCHECK_FIELD(NvEcc, pending),
-                          GPUCHECK_FIELD(NvEcc, is_default),
-                          GPUCHECK_FIELD(NvEcc, volatile_correctable),
-                          GPUCHECK_FIELD(NvEcc, volatile_uncorrectable),
-                          GPUCHECK_FIELD(NvEcc, aggregate_correctable),
-                          GPUCHECK_FIELD(NvEcc, aggregate_uncorrectable),
-                          GPUCHECK_FIELD(NvEcc, dram_volatile_correctable),
-                          GPUCHECK_FIELD(NvEcc, dram_volatile_uncorrectable),
-                          GPUCHECK_FIELD(NvEcc, sram_volatile_correctable),
-                          GPUCHECK_FIELD(NvEcc, sram_volatile_uncorrectable),
-                          GPUCHECK_FIELD(NvEcc, sram_aggregate_uncorrectable),
-                          GPUCHECK_FIELD(NvEcc, sram_threshold_exceeded)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(
+            GPUCHECK_FIELD(NvEcc, current), GPUCHECK_FIELD(NvEcc, pending), GPUCHECK_FIELD(NvEcc, is_default),
+            GPUCHECK_FIELD(NvEcc, volatile_correctable), GPUCHECK_FIELD(NvEcc, volatile_uncorrectable),
+            GPUCHECK_FIELD(NvEcc, aggregate_correctable), GPUCHECK_FIELD(NvEcc, aggregate_uncorrectable),
+            GPUCHECK_FIELD(NvEcc, dram_volatile_correctable),
+            GPUCHECK_FIELD(NvEcc, dram_volatile_uncorrectable),
+            GPUCHECK_FIELD(NvEcc, sram_volatile_correctable),
+            GPUCHECK_FIELD(NvEcc, sram_volatile_uncorrectable),
+            GPUCHECK_FIELD(NvEcc, sram_aggregate_uncorrectable),
+            GPUCHECK_FIELD(NvEcc, sram_threshold_exceeded));
     }
 };
 
@@ -152,16 +138,17 @@ struct NvRepair {
     Fact<bool> memory_unrepairable;  ///< Hopper and later
     Fact<bool> channel_repair_pending, tpc_repair_pending;
     bool operator==(const NvRepair&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{
-            GPUCHECK_FIELD(NvRepair, rows_correctable),    GPUCHECK_FIELD(NvRepair, rows_uncorrectable),
-            GPUCHECK_FIELD(NvRepair, row_remap_pending),   GPUCHECK_FIELD(NvRepair, row_remap_failure),
-            GPUCHECK_FIELD(NvRepair, banks_max),           GPUCHECK_FIELD(NvRepair, banks_high),
-            GPUCHECK_FIELD(NvRepair, banks_partial),       GPUCHECK_FIELD(NvRepair, banks_low),
-            GPUCHECK_FIELD(NvRepair, banks_none),          GPUCHECK_FIELD(NvRepair, retired_pages_sbe),
-            GPUCHECK_FIELD(NvRepair, retired_pages_dbe),   GPUCHECK_FIELD(NvRepair, retired_pages_pending),
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(
+            GPUCHECK_FIELD(NvRepair, rows_correctable), GPUCHECK_FIELD(NvRepair, rows_uncorrectable),
+            GPUCHECK_FIELD(NvRepair, row_remap_pending), GPUCHECK_FIELD(NvRepair, row_remap_failure),
+            GPUCHECK_FIELD(NvRepair, banks_max), GPUCHECK_FIELD(NvRepair, banks_high),
+            GPUCHECK_FIELD(NvRepair, banks_partial), GPUCHECK_FIELD(NvRepair, banks_low),
+            GPUCHECK_FIELD(NvRepair, banks_none), GPUCHECK_FIELD(NvRepair, retired_pages_sbe),
+            GPUCHECK_FIELD(NvRepair, retired_pages_dbe), GPUCHECK_FIELD(NvRepair, retired_pages_pending),
             GPUCHECK_FIELD(NvRepair, memory_unrepairable), GPUCHECK_FIELD(NvRepair, channel_repair_pending),
-            GPUCHECK_FIELD(NvRepair, tpc_repair_pending)};
+            GPUCHECK_FIELD(NvRepair, tpc_repair_pending));
     }
 };
 
@@ -172,20 +159,15 @@ struct NvPcie {
     Fact<std::uint64_t> replays, replay_rollovers, l0_to_recovery, correctable, naks_received, naks_sent,
         nonfatal, fatal;
     bool operator==(const NvPcie&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(NvPcie, generation),
-                          GPUCHECK_FIELD(NvPcie, width),
-                          GPUCHECK_FIELD(NvPcie, generation_max),
-                          GPUCHECK_FIELD(NvPcie, width_max),
-                          GPUCHECK_FIELD(NvPcie, generation_device_max),
-                          GPUCHECK_FIELD(NvPcie, replays),
-                          GPUCHECK_FIELD(NvPcie, replay_rollovers),
-                          GPUCHECK_FIELD(NvPcie, l0_to_recovery),
-                          GPUCHECK_FIELD(NvPcie, correctable),
-                          GPUCHECK_FIELD(NvPcie, naks_received),
-                          GPUCHECK_FIELD(NvPcie, naks_sent),
-                          GPUCHECK_FIELD(NvPcie, nonfatal),
-                          GPUCHECK_FIELD(NvPcie, fatal)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(NvPcie, generation), GPUCHECK_FIELD(NvPcie, width),
+                     GPUCHECK_FIELD(NvPcie, generation_max), GPUCHECK_FIELD(NvPcie, width_max),
+                     GPUCHECK_FIELD(NvPcie, generation_device_max), GPUCHECK_FIELD(NvPcie, replays),
+                     GPUCHECK_FIELD(NvPcie, replay_rollovers), GPUCHECK_FIELD(NvPcie, l0_to_recovery),
+                     GPUCHECK_FIELD(NvPcie, correctable), GPUCHECK_FIELD(NvPcie, naks_received),
+                     GPUCHECK_FIELD(NvPcie, naks_sent), GPUCHECK_FIELD(NvPcie, nonfatal),
+                     GPUCHECK_FIELD(NvPcie, fatal));
     }
 };
 
@@ -197,16 +179,17 @@ struct NvClocks {
     Fact<std::uint64_t> power_cap_ns, thermal_ns, sync_boost_ns, board_limit_ns, sw_thermal_ns, hw_thermal_ns,
         power_brake_ns;  ///< FI 74, 75, 76, 77, 269, 270, 271: running totals
     bool operator==(const NvClocks&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{
-            GPUCHECK_FIELD(NvClocks, pstate),         GPUCHECK_FIELD(NvClocks, sm_mhz),
-            GPUCHECK_FIELD(NvClocks, memory_mhz),     GPUCHECK_FIELD(NvClocks, sm_max_mhz),
-            GPUCHECK_FIELD(NvClocks, memory_max_mhz), GPUCHECK_FIELD(NvClocks, sm_application_mhz),
-            GPUCHECK_FIELD(NvClocks, event_reasons),  GPUCHECK_FIELD(NvClocks, event_reasons_supported),
-            GPUCHECK_FIELD(NvClocks, power_cap_ns),   GPUCHECK_FIELD(NvClocks, thermal_ns),
-            GPUCHECK_FIELD(NvClocks, sync_boost_ns),  GPUCHECK_FIELD(NvClocks, board_limit_ns),
-            GPUCHECK_FIELD(NvClocks, sw_thermal_ns),  GPUCHECK_FIELD(NvClocks, hw_thermal_ns),
-            GPUCHECK_FIELD(NvClocks, power_brake_ns)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(NvClocks, pstate), GPUCHECK_FIELD(NvClocks, sm_mhz),
+                     GPUCHECK_FIELD(NvClocks, memory_mhz), GPUCHECK_FIELD(NvClocks, sm_max_mhz),
+                     GPUCHECK_FIELD(NvClocks, memory_max_mhz), GPUCHECK_FIELD(NvClocks, sm_application_mhz),
+                     GPUCHECK_FIELD(NvClocks, event_reasons),
+                     GPUCHECK_FIELD(NvClocks, event_reasons_supported),
+                     GPUCHECK_FIELD(NvClocks, power_cap_ns), GPUCHECK_FIELD(NvClocks, thermal_ns),
+                     GPUCHECK_FIELD(NvClocks, sync_boost_ns), GPUCHECK_FIELD(NvClocks, board_limit_ns),
+                     GPUCHECK_FIELD(NvClocks, sw_thermal_ns), GPUCHECK_FIELD(NvClocks, hw_thermal_ns),
+                     GPUCHECK_FIELD(NvClocks, power_brake_ns));
     }
 };
 
@@ -219,24 +202,17 @@ struct NvPower {
     Fact<int> slowdown_c, shutdown_c, memory_max_c, gpu_max_c;  ///< thresholds
     Fact<unsigned> fan_percent, gpu_busy_percent, memory_busy_percent;
     bool operator==(const NvPower&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(NvPower, power_mw),
-                          GPUCHECK_FIELD(NvPower, limit_mw),
-                          GPUCHECK_FIELD(NvPower, limit_enforced_mw),
-                          GPUCHECK_FIELD(NvPower, limit_default_mw),
-                          GPUCHECK_FIELD(NvPower, limit_min_mw),
-                          GPUCHECK_FIELD(NvPower, limit_max_mw),
-                          GPUCHECK_FIELD(NvPower, energy_mj),
-                          GPUCHECK_FIELD(NvPower, temperature_c),
-                          GPUCHECK_FIELD(NvPower, memory_temperature_c),
-                          GPUCHECK_FIELD(NvPower, margin_c),
-                          GPUCHECK_FIELD(NvPower, slowdown_c),
-                          GPUCHECK_FIELD(NvPower, shutdown_c),
-                          GPUCHECK_FIELD(NvPower, memory_max_c),
-                          GPUCHECK_FIELD(NvPower, gpu_max_c),
-                          GPUCHECK_FIELD(NvPower, fan_percent),
-                          GPUCHECK_FIELD(NvPower, gpu_busy_percent),
-                          GPUCHECK_FIELD(NvPower, memory_busy_percent)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(NvPower, power_mw), GPUCHECK_FIELD(NvPower, limit_mw),
+                     GPUCHECK_FIELD(NvPower, limit_enforced_mw), GPUCHECK_FIELD(NvPower, limit_default_mw),
+                     GPUCHECK_FIELD(NvPower, limit_min_mw), GPUCHECK_FIELD(NvPower, limit_max_mw),
+                     GPUCHECK_FIELD(NvPower, energy_mj), GPUCHECK_FIELD(NvPower, temperature_c),
+                     GPUCHECK_FIELD(NvPower, memory_temperature_c), GPUCHECK_FIELD(NvPower, margin_c),
+                     GPUCHECK_FIELD(NvPower, slowdown_c), GPUCHECK_FIELD(NvPower, shutdown_c),
+                     GPUCHECK_FIELD(NvPower, memory_max_c), GPUCHECK_FIELD(NvPower, gpu_max_c),
+                     GPUCHECK_FIELD(NvPower, fan_percent), GPUCHECK_FIELD(NvPower, gpu_busy_percent),
+                     GPUCHECK_FIELD(NvPower, memory_busy_percent));
     }
 };
 
@@ -253,14 +229,14 @@ struct NvidiaTelemetry {
     NvClocks clocks;
     NvPower power;
     bool operator==(const NvidiaTelemetry&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{
-            GPUCHECK_FIELD(NvidiaTelemetry, identity),  GPUCHECK_FIELD(NvidiaTelemetry, state),
-            GPUCHECK_FIELD(NvidiaTelemetry, ecc),       GPUCHECK_FIELD(NvidiaTelemetry, repair),
-            GPUCHECK_FIELD(NvidiaTelemetry, nvlinks),   GPUCHECK_FIELD(NvidiaTelemetry, fabric),
-            GPUCHECK_FIELD(NvidiaTelemetry, c2c_links), GPUCHECK_FIELD(NvidiaTelemetry, c2c_links_active),
-            GPUCHECK_FIELD(NvidiaTelemetry, pcie),      GPUCHECK_FIELD(NvidiaTelemetry, clocks),
-            GPUCHECK_FIELD(NvidiaTelemetry, power)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(NvidiaTelemetry, identity), GPUCHECK_FIELD(NvidiaTelemetry, state),
+                     GPUCHECK_FIELD(NvidiaTelemetry, ecc), GPUCHECK_FIELD(NvidiaTelemetry, repair),
+                     GPUCHECK_FIELD(NvidiaTelemetry, nvlinks), GPUCHECK_FIELD(NvidiaTelemetry, fabric),
+                     GPUCHECK_FIELD(NvidiaTelemetry, c2c_links),
+                     GPUCHECK_FIELD(NvidiaTelemetry, c2c_links_active), GPUCHECK_FIELD(NvidiaTelemetry, pcie),
+                     GPUCHECK_FIELD(NvidiaTelemetry, clocks), GPUCHECK_FIELD(NvidiaTelemetry, power));
     }
 };
 
@@ -277,16 +253,14 @@ struct NvmlSystem {
     Fact<bool> confidential_compute;  ///< a CC feature is on
     Fact<bool> confidential_compute_ready;  ///< GPUs accept work; Missing where CC is off
     bool operator==(const NvmlSystem&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(NvmlSystem, library),
-                          GPUCHECK_FIELD(NvmlSystem, driver_version),
-                          GPUCHECK_FIELD(NvmlSystem, nvml_version),
-                          GPUCHECK_FIELD(NvmlSystem, cuda_driver_version),
-                          GPUCHECK_FIELD(NvmlSystem, gpu_count),
-                          GPUCHECK_FIELD(NvmlSystem, excluded),
-                          GPUCHECK_FIELD(NvmlSystem, listed),
-                          GPUCHECK_FIELD(NvmlSystem, confidential_compute),
-                          GPUCHECK_FIELD(NvmlSystem, confidential_compute_ready)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(NvmlSystem, library), GPUCHECK_FIELD(NvmlSystem, driver_version),
+                     GPUCHECK_FIELD(NvmlSystem, nvml_version),
+                     GPUCHECK_FIELD(NvmlSystem, cuda_driver_version), GPUCHECK_FIELD(NvmlSystem, gpu_count),
+                     GPUCHECK_FIELD(NvmlSystem, excluded), GPUCHECK_FIELD(NvmlSystem, listed),
+                     GPUCHECK_FIELD(NvmlSystem, confidential_compute),
+                     GPUCHECK_FIELD(NvmlSystem, confidential_compute_ready));
     }
 };
 }  // namespace gpucheck

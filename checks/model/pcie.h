@@ -40,9 +40,10 @@ struct PciLink {
     Fact<LinkSpeed> current_speed, max_speed;
     Fact<unsigned> current_width, max_width;  ///< lanes; 0, 63 and 255 are kept as the kernel printed them
     bool operator==(const PciLink&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(PciLink, current_speed), GPUCHECK_FIELD(PciLink, max_speed),
-                          GPUCHECK_FIELD(PciLink, current_width), GPUCHECK_FIELD(PciLink, max_width)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(PciLink, current_speed), GPUCHECK_FIELD(PciLink, max_speed),
+                     GPUCHECK_FIELD(PciLink, current_width), GPUCHECK_FIELD(PciLink, max_width));
     }
 };
 
@@ -57,12 +58,13 @@ struct PcieConfig {
     bool autonomous_speed_disabled = false;  ///< LnkCtl2 bit 5: somebody pinned the link (setpci)
     bool link_disabled = false;              ///< LnkCtl bit 4
     bool operator==(const PcieConfig&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{
-            GPUCHECK_FIELD(PcieConfig, cap_speed),    GPUCHECK_FIELD(PcieConfig, cap_width),
-            GPUCHECK_FIELD(PcieConfig, status_speed), GPUCHECK_FIELD(PcieConfig, status_width),
-            GPUCHECK_FIELD(PcieConfig, target_speed), GPUCHECK_FIELD(PcieConfig, autonomous_speed_disabled),
-            GPUCHECK_FIELD(PcieConfig, link_disabled)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(PcieConfig, cap_speed), GPUCHECK_FIELD(PcieConfig, cap_width),
+                     GPUCHECK_FIELD(PcieConfig, status_speed), GPUCHECK_FIELD(PcieConfig, status_width),
+                     GPUCHECK_FIELD(PcieConfig, target_speed),
+                     GPUCHECK_FIELD(PcieConfig, autonomous_speed_disabled),
+                     GPUCHECK_FIELD(PcieConfig, link_disabled));
     }
 };
 
@@ -70,8 +72,9 @@ struct NamedCount {
     std::string name;
     std::uint64_t count = 0;
     bool operator==(const NamedCount&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(NamedCount, name), GPUCHECK_FIELD(NamedCount, count)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(NamedCount, name), GPUCHECK_FIELD(NamedCount, count));
     }
 };
 
@@ -81,17 +84,19 @@ struct AerCounters {
     std::uint64_t total = 0;
     std::vector<NamedCount> nonzero;
     bool operator==(const AerCounters&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(AerCounters, total), GPUCHECK_FIELD(AerCounters, nonzero)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(AerCounters, total), GPUCHECK_FIELD(AerCounters, nonzero));
     }
 };
 
 struct Aer {
     Fact<AerCounters> correctable, nonfatal, fatal;
     bool operator==(const Aer&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Aer, correctable), GPUCHECK_FIELD(Aer, nonfatal),
-                          GPUCHECK_FIELD(Aer, fatal)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(Aer, correctable), GPUCHECK_FIELD(Aer, nonfatal),
+                     GPUCHECK_FIELD(Aer, fatal));
     }
 };
 
@@ -105,10 +110,11 @@ struct PciPort {
     bool operator==(const PciPort&) const = default;
     /// Ports that a hypervisor emulates (QEMU's 1b36): their link values mean nothing.
     bool emulated() const { return vendor.is(0x1b36); }
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(PciPort, bdf),    GPUCHECK_FIELD(PciPort, vendor),
-                          GPUCHECK_FIELD(PciPort, device), GPUCHECK_FIELD(PciPort, link),
-                          GPUCHECK_FIELD(PciPort, aer),    GPUCHECK_FIELD(PciPort, config)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(PciPort, bdf), GPUCHECK_FIELD(PciPort, vendor),
+                     GPUCHECK_FIELD(PciPort, device), GPUCHECK_FIELD(PciPort, link),
+                     GPUCHECK_FIELD(PciPort, aer), GPUCHECK_FIELD(PciPort, config));
     }
 };
 
@@ -118,9 +124,10 @@ struct Bar {
     unsigned index = 0;
     std::uint64_t start = 0, size = 0, flags = 0;  ///< bytes; flags as in linux/ioport.h
     bool operator==(const Bar&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Bar, index), GPUCHECK_FIELD(Bar, start), GPUCHECK_FIELD(Bar, size),
-                          GPUCHECK_FIELD(Bar, flags)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(Bar, index), GPUCHECK_FIELD(Bar, start), GPUCHECK_FIELD(Bar, size),
+                     GPUCHECK_FIELD(Bar, flags));
     }
 };
 
@@ -145,28 +152,19 @@ struct PciFunction {
     Fact<std::string> power_state;     ///< "D0", "D3cold"
     Fact<bool> enabled;
     bool operator==(const PciFunction&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(PciFunction, bdf),
-                          GPUCHECK_FIELD(PciFunction, vendor),
-                          GPUCHECK_FIELD(PciFunction, device),
-                          GPUCHECK_FIELD(PciFunction, sub_vendor),
-                          GPUCHECK_FIELD(PciFunction, sub_device),
-                          GPUCHECK_FIELD(PciFunction, class_code),
-                          GPUCHECK_FIELD(PciFunction, revision),
-                          GPUCHECK_FIELD(PciFunction, driver),
-                          GPUCHECK_FIELD(PciFunction, has_physfn),
-                          GPUCHECK_FIELD(PciFunction, link),
-                          GPUCHECK_FIELD(PciFunction, aer),
-                          GPUCHECK_FIELD(PciFunction, config),
-                          GPUCHECK_FIELD(PciFunction, path),
-                          GPUCHECK_FIELD(PciFunction, numa_node),
-                          GPUCHECK_FIELD(PciFunction, iommu_group),
-                          GPUCHECK_FIELD(PciFunction, iommu_type),
-                          GPUCHECK_FIELD(PciFunction, local_cpulist),
-                          GPUCHECK_FIELD(PciFunction, bars),
-                          GPUCHECK_FIELD(PciFunction, runtime_status),
-                          GPUCHECK_FIELD(PciFunction, power_state),
-                          GPUCHECK_FIELD(PciFunction, enabled)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(PciFunction, bdf), GPUCHECK_FIELD(PciFunction, vendor),
+                     GPUCHECK_FIELD(PciFunction, device), GPUCHECK_FIELD(PciFunction, sub_vendor),
+                     GPUCHECK_FIELD(PciFunction, sub_device), GPUCHECK_FIELD(PciFunction, class_code),
+                     GPUCHECK_FIELD(PciFunction, revision), GPUCHECK_FIELD(PciFunction, driver),
+                     GPUCHECK_FIELD(PciFunction, has_physfn), GPUCHECK_FIELD(PciFunction, link),
+                     GPUCHECK_FIELD(PciFunction, aer), GPUCHECK_FIELD(PciFunction, config),
+                     GPUCHECK_FIELD(PciFunction, path), GPUCHECK_FIELD(PciFunction, numa_node),
+                     GPUCHECK_FIELD(PciFunction, iommu_group), GPUCHECK_FIELD(PciFunction, iommu_type),
+                     GPUCHECK_FIELD(PciFunction, local_cpulist), GPUCHECK_FIELD(PciFunction, bars),
+                     GPUCHECK_FIELD(PciFunction, runtime_status), GPUCHECK_FIELD(PciFunction, power_state),
+                     GPUCHECK_FIELD(PciFunction, enabled));
     }
 };
 

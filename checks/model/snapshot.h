@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "checks/model/device.h"
@@ -21,10 +20,11 @@ struct HourlyPrice {
     Fact<std::string> as_of;    ///< "2026-10-08": when that price was seen
     Fact<bool> stale;           ///< seen more than 90 days before the run
     bool operator==(const HourlyPrice&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(HourlyPrice, instance_usd), GPUCHECK_FIELD(HourlyPrice, gpu_usd),
-                          GPUCHECK_FIELD(HourlyPrice, market), GPUCHECK_FIELD(HourlyPrice, as_of),
-                          GPUCHECK_FIELD(HourlyPrice, stale)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(HourlyPrice, instance_usd), GPUCHECK_FIELD(HourlyPrice, gpu_usd),
+                     GPUCHECK_FIELD(HourlyPrice, market), GPUCHECK_FIELD(HourlyPrice, as_of),
+                     GPUCHECK_FIELD(HourlyPrice, stale));
     }
 };
 
@@ -38,11 +38,12 @@ struct Instance {
     Fact<std::string> lifecycle;  ///< "on-demand" or "spot"
     Fact<HourlyPrice> price;
     bool operator==(const Instance&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Instance, provider), GPUCHECK_FIELD(Instance, type),
-                          GPUCHECK_FIELD(Instance, id),       GPUCHECK_FIELD(Instance, region),
-                          GPUCHECK_FIELD(Instance, zone),     GPUCHECK_FIELD(Instance, lifecycle),
-                          GPUCHECK_FIELD(Instance, price)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(Instance, provider), GPUCHECK_FIELD(Instance, type),
+                     GPUCHECK_FIELD(Instance, id), GPUCHECK_FIELD(Instance, region),
+                     GPUCHECK_FIELD(Instance, zone), GPUCHECK_FIELD(Instance, lifecycle),
+                     GPUCHECK_FIELD(Instance, price));
     }
 };
 
@@ -62,20 +63,16 @@ struct Expectations {
     Fact<unsigned> rdma_nics;    ///< network functions for GPU traffic
     Fact<unsigned> local_nvme;   ///< local NVMe drives
     bool operator==(const Expectations&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Expectations, gpu_count),
-                          GPUCHECK_FIELD(Expectations, board),
-                          GPUCHECK_FIELD(Expectations, compute_partition),
-                          GPUCHECK_FIELD(Expectations, memory_partition),
-                          GPUCHECK_FIELD(Expectations, pcie_generation),
-                          GPUCHECK_FIELD(Expectations, pcie_width),
-                          GPUCHECK_FIELD(Expectations, driver_version),
-                          GPUCHECK_FIELD(Expectations, kernel_version),
-                          GPUCHECK_FIELD(Expectations, ecc),
-                          GPUCHECK_FIELD(Expectations, mig),
-                          GPUCHECK_FIELD(Expectations, gpu_link),
-                          GPUCHECK_FIELD(Expectations, rdma_nics),
-                          GPUCHECK_FIELD(Expectations, local_nvme)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(Expectations, gpu_count), GPUCHECK_FIELD(Expectations, board),
+                     GPUCHECK_FIELD(Expectations, compute_partition),
+                     GPUCHECK_FIELD(Expectations, memory_partition),
+                     GPUCHECK_FIELD(Expectations, pcie_generation), GPUCHECK_FIELD(Expectations, pcie_width),
+                     GPUCHECK_FIELD(Expectations, driver_version),
+                     GPUCHECK_FIELD(Expectations, kernel_version), GPUCHECK_FIELD(Expectations, ecc),
+                     GPUCHECK_FIELD(Expectations, mig), GPUCHECK_FIELD(Expectations, gpu_link),
+                     GPUCHECK_FIELD(Expectations, rdma_nics), GPUCHECK_FIELD(Expectations, local_nvme));
     }
 };
 
@@ -85,9 +82,10 @@ struct Measurements {
         vendor_telemetry;    ///< ECC, row remap, NVLink, throttling were read from the vendor's interface
     Fact<bool> experiments;  ///< burn-in kernels ran
     bool operator==(const Measurements&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Measurements, vendor_telemetry),
-                          GPUCHECK_FIELD(Measurements, experiments)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(Measurements, vendor_telemetry),
+                     GPUCHECK_FIELD(Measurements, experiments));
     }
 };
 
@@ -98,10 +96,11 @@ struct Snapshot {
     Measurements measurements;
     Expectations expected;
     bool operator==(const Snapshot&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Snapshot, host), GPUCHECK_FIELD(Snapshot, instance),
-                          GPUCHECK_FIELD(Snapshot, gpus), GPUCHECK_FIELD(Snapshot, measurements),
-                          GPUCHECK_FIELD(Snapshot, expected)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(Snapshot, host), GPUCHECK_FIELD(Snapshot, instance),
+                     GPUCHECK_FIELD(Snapshot, gpus), GPUCHECK_FIELD(Snapshot, measurements),
+                     GPUCHECK_FIELD(Snapshot, expected));
     }
 };
 

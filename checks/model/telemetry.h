@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "checks/model/amd_telemetry.h"
@@ -19,9 +18,10 @@ struct Reading {
     NvidiaTelemetry nvidia;
     AmdTelemetry amd;
     bool operator==(const Reading&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Reading, at_s), GPUCHECK_FIELD(Reading, nvidia),
-                          GPUCHECK_FIELD(Reading, amd)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(Reading, at_s), GPUCHECK_FIELD(Reading, nvidia),
+                     GPUCHECK_FIELD(Reading, amd));
     }
 };
 
@@ -30,8 +30,9 @@ struct Telemetry {
     Reading first;
     Reading last;  ///< all Missing when there was one reading only
     bool operator==(const Telemetry&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(Telemetry, first), GPUCHECK_FIELD(Telemetry, last)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(Telemetry, first), GPUCHECK_FIELD(Telemetry, last));
     }
 };
 
@@ -44,10 +45,11 @@ struct VendorTrouble {
     std::string outcome;
     std::string detail;  ///< "SIGSEGV", "exit status 3", "no answer within 800 ms; could not be killed"
     bool operator==(const VendorTrouble&) const = default;
-    static constexpr auto fields() {
-        return std::tuple{GPUCHECK_FIELD(VendorTrouble, library), GPUCHECK_FIELD(VendorTrouble, call),
-                          GPUCHECK_FIELD(VendorTrouble, device), GPUCHECK_FIELD(VendorTrouble, outcome),
-                          GPUCHECK_FIELD(VendorTrouble, detail)};
+    template <class Visit>
+    static constexpr auto fields(Visit visit) {
+        return visit(GPUCHECK_FIELD(VendorTrouble, library), GPUCHECK_FIELD(VendorTrouble, call),
+                     GPUCHECK_FIELD(VendorTrouble, device), GPUCHECK_FIELD(VendorTrouble, outcome),
+                     GPUCHECK_FIELD(VendorTrouble, detail));
     }
 };
 }  // namespace gpucheck

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <map>
 #include <optional>
-#include <tuple>
 
 #include "checks/model/version.h"
 
@@ -164,13 +163,11 @@ std::variant<Expectations, std::string> parse_expect(const std::vector<std::stri
 Expectations merge(Expectations flags, Expectations from_type, std::vector<std::string>& conflicts) {
     Expectations result;
     // One pass over the field list: a field added to Expectations cannot be forgotten here.
-    std::apply(
-        [&](auto... field) {
-            ((result.*(field.member) = merged(field.name, std::move(flags.*(field.member)),
-                                              std::move(from_type.*(field.member)), conflicts)),
-             ...);
-        },
-        Expectations::fields());
+    Expectations::fields([&](auto... field) {
+        ((result.*(field.member) = merged(field.name, std::move(flags.*(field.member)),
+                                          std::move(from_type.*(field.member)), conflicts)),
+         ...);
+    });
     return result;
 }
 

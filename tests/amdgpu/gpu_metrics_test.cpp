@@ -110,8 +110,8 @@ INSTANTIATE_TEST_SUITE_P(All, Layouts,
 // Walks every fact of a struct.
 template <class T, class Each>
 void each_fact(const T& part, Each each) {
-    if constexpr (requires { T::fields(); }) {
-        std::apply([&](const auto&... field) { (each_fact(part.*field.member, each), ...); }, T::fields());
+    if constexpr (HasFields<T>) {
+        T::fields([&](const auto&... field) { (each_fact(part.*field.member, each), ...); });
     } else {
         each(part);
     }

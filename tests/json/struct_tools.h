@@ -44,11 +44,10 @@ constexpr bool lists_every_member() {
     } else if constexpr (is_a<T, std::vector> || is_a<T, std::optional>) {
         return lists_every_member<typename T::value_type>();
     } else if constexpr (HasFields<T>) {
-        using Fields = decltype(T::fields());
-        static_assert(std::tuple_size_v<Fields> == member_count<T>(), "a member is not in fields()");
-        return []<class... Members>(const std::tuple<Field<T, Members>...>&) {
+        static_assert(T::fields(CountFields{}) == member_count<T>(), "a member is not in fields()");
+        return T::fields([]<class... Members>(const Field<T, Members>&...) {
             return (lists_every_member<Members>() && ...);
-        }(T::fields());
+        });
     } else {
         return true;
     }
@@ -84,7 +83,7 @@ class Filler {
         } else if constexpr (is_a<T, Fact>) {
             fill_fact(value);
         } else {
-            std::apply([&](const auto&... field) { (fill(value.*field.member), ...); }, T::fields());
+            T::fields([&](const auto&... field) { (fill(value.*field.member), ...); });
         }
     }
     std::size_t count() const { return count_; }

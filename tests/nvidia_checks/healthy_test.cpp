@@ -73,20 +73,17 @@ TEST(HealthyNvidia, ARefusalIsNeitherGoodNorBad) {
             reading->nvidia = NvidiaTelemetry{};
             reading->nvidia.identity.handle = fact(true);
             const Missing refused{"NVML", "NO_PERMISSION"};
-            std::apply(
-                [&](auto... part) {
-                    const auto refuse = [&](auto& value) {
-                        using Part = std::decay_t<decltype(value)>;
-                        if constexpr (requires { Part::fields(); }) {
-                            std::apply([&](auto... field) { ((value.*(field.member) = refused), ...); },
-                                       Part::fields());
-                        } else {
-                            value = refused;
-                        }
-                    };
-                    (refuse(reading->nvidia.*(part.member)), ...);
-                },
-                NvidiaTelemetry::fields());
+            NvidiaTelemetry::fields([&](auto... part) {
+                const auto refuse = [&](auto& value) {
+                    using Part = std::decay_t<decltype(value)>;
+                    if constexpr (HasFields<Part>) {
+                        Part::fields([&](auto... field) { ((value.*(field.member) = refused), ...); });
+                    } else {
+                        value = refused;
+                    }
+                };
+                (refuse(reading->nvidia.*(part.member)), ...);
+            });
             reading->nvidia.identity.handle = fact(true);
         }
     }

@@ -184,7 +184,7 @@ struct Poison {
         } else if constexpr (is_a<T, std::vector>) {
             for (auto& element : value) into(element);
         } else if constexpr (HasFields<T>) {
-            std::apply([&](const auto&... field) { (into(value.*field.member), ...); }, T::fields());
+            T::fields([&](const auto&... field) { (into(value.*field.member), ...); });
         }
     }
 };
