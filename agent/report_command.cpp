@@ -1,6 +1,7 @@
 // `gpucheck report`; see report_command.h.
 #include "agent/report_command.h"
 
+#include "agent/fault_command.h"
 #include "agent/log.h"
 #include "agent/run.h"
 
@@ -8,6 +9,8 @@ namespace gpucheck {
 
 int report_command(const cli::ReportOptions& options) {
     using Verb = cli::ReportOptions::Verb;
+    if (options.verb == Verb::render) return render_fault(options);
+    if (options.verb == Verb::send && !options.to.empty()) return send_fault(options);
     switch (options.verb) {
         case Verb::list:
         case Verb::flush:
