@@ -1,19 +1,17 @@
 // `gpucheck report render` and `report send --to`; see fault_command.h.
 #include "agent/fault_command.h"
 
-#include <sys/stat.h>
-
 #include <cstdlib>
-#include <fstream>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <variant>
 
+#include "agent/delivery.h"
 #include "agent/host/sysroot.h"
 #include "agent/log.h"
 #include "agent/report/report_id.h"
 #include "agent/report_command.h"
+#include "agent/report_document.h"
 #include "agent/run.h"
 #include "providers/render/render.h"
 #include "providers/send/send.h"
@@ -21,28 +19,7 @@
 namespace gpucheck {
 namespace {
 
-constexpr std::size_t kMaxReport = std::size_t{16} << 20U;
 constexpr const char* kKvpPool = "/var/lib/hyperv/.kvp_pool_3";
-
-std::variant<std::string, std::string> failed(std::string why) {
-    return std::variant<std::string, std::string>(std::in_place_index<1>, std::move(why));
-}
-
-// The report, or (second) why there is none.
-std::variant<std::string, std::string> content_of(const std::string& path) {
-    std::ifstream file;
-    if (path != "-") {
-        file.open(path, std::ios::binary);
-        if (!file) return failed(path + ": cannot be read");
-    }
-    std::istream& in = path == "-" ? std::cin : file;
-    std::string text(kMaxReport + 1, '\0');
-    in.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(in.gcount()));
-    if (in.bad()) return failed(path + ": cannot be read");
-    if (text.size() > kMaxReport) return failed(path + ": larger than 16 MiB");
-    return std::variant<std::string, std::string>(std::in_place_index<0>, std::move(text));
-}
 
 struct Input {
     faults::Target target = faults::Target::npd;
@@ -61,12 +38,12 @@ std::optional<Input> input_of(const cli::ReportOptions& options, const std::stri
         log_error(*why);
         return std::nullopt;
     }
-    auto content = content_of(options.file);
-    if (content.index() == 1) {
-        log_error(std::get<1>(content));
+    const auto content = read_input(options.file);
+    if (const auto* error = std::get_if<disk::Error>(&content)) {
+        log_error(error->what);
         return std::nullopt;
     }
-    auto report = faults::read_report(std::get<0>(content));
+    auto report = faults::read_report(std::get_if<disk::Content>(&content)->text);
     if (const auto* why = std::get_if<std::string>(&report)) {
         log_error(options.file + ": not a report: " + *why);
         return std::nullopt;
@@ -121,6 +98,7 @@ int render_fault(const cli::ReportOptions& options) {
 int send_fault(const cli::ReportOptions& options) {
     const auto input = input_of(options, options.to);
     if (!input) return kUsage;
+    guard_memory();
     const std::unique_ptr<http::Client> client = http::curl_client();
     const faults::Outcome outcome =
         faults::send(input->target, input->report, this_machine(), {options.destructive, options.dry_run},

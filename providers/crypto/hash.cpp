@@ -1,35 +1,17 @@
 // Hashes by libcrypto; see hash.h.
 #include "providers/crypto/hash.h"
 
-#include <dlfcn.h>
-#include <openssl/evp.h>
-
 #include <array>
 #include <cstdlib>
 
+#include "providers/sign/crypto_library.h"
+
 namespace gpucheck::crypto {
 
-struct Hash::Library {
-    decltype(&::EVP_Digest) digest = nullptr;
-    decltype(&::EVP_sha256) sha256 = nullptr;
-};
-
 std::variant<Hash, std::string> Hash::open() {
-    static const Library library = [] {
-        Library found;
-        for (const char* soname : {"libcrypto.so.3", "libcrypto.so.1.1"}) {
-            void* handle = ::dlopen(soname, RTLD_NOW | RTLD_LOCAL);
-            if (handle == nullptr) continue;
-            found.digest = reinterpret_cast<decltype(found.digest)>(::dlsym(handle, "EVP_Digest"));
-            found.sha256 = reinterpret_cast<decltype(found.sha256)>(::dlsym(handle, "EVP_sha256"));
-            break;
-        }
-        return found;
-    }();
-    if (library.digest == nullptr || library.sha256 == nullptr)
-        return "libcrypto.so.3 is not usable here; install OpenSSL 3 (Debian, Ubuntu: apt-get install "
-               "libssl3)";
-    return Hash(library);
+    const auto& library = sign::crypto_library();
+    if (const auto* why = std::get_if<std::string>(&library)) return *why;
+    return Hash(std::get<sign::CryptoLibrary>(library));
 }
 
 std::string Hash::sha256(std::string_view text) const {

@@ -6,6 +6,10 @@
 #include <string_view>
 #include <variant>
 
+namespace gpucheck::sign {
+struct CryptoLibrary;
+}
+
 namespace gpucheck::crypto {
 
 /// Digests are 32 raw bytes.
@@ -18,9 +22,8 @@ class Hash {
     std::string hmac_sha256(std::string_view key, std::string_view text) const;
 
   private:
-    struct Library;
-    explicit Hash(const Library& library) : library_(&library) {}
-    const Library* library_;
+    explicit Hash(const sign::CryptoLibrary& library) : library_(&library) {}
+    const sign::CryptoLibrary* library_;
 };
 
 /// Hexadecimal, lower case.
