@@ -78,8 +78,7 @@ std::string text_of(const Rendering& rendering) {
         for (const http::Header& header : one.request.headers)
             text += header.name + ": " + header.value + "\n";
         if (!one.credential.empty()) text += "Authorization: <" + one.credential + ">\n";
-        text += "\n";
-        if (!one.request.body.empty()) text += one.request.body + "\n";
+        if (!one.request.body.empty()) text += "\n" + one.request.body + "\n";
     }
     return text;
 }
