@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "providers/render/render.h"
+
 #include "tests/faults/a_report.h"
 
 namespace gpucheck::faults {
@@ -68,6 +70,30 @@ TEST(ReportFacts, TamesTexts) {
     const auto facts = std::get<ReportFacts>(read_report(dump_json(with(a_report(), {finding}))));
     EXPECT_EQ(facts.problems[0].observed.find('\n'), std::string::npos);
     EXPECT_LE(facts.problems[0].observed.size(), 2000U);
+}
+
+// Whatever is left of a report after damage is read or refused, and what is read can be rendered.
+TEST(ReportFacts, SurvivesDamage) {
+    const std::string whole =
+        dump_json(with(a_report(), {a_finding("gpu.count.missing", "fail", "host", "host"),
+                                    a_finding("xid.79", "fail", "host", "0000:83:00.0")}),
+                  -1);
+    const auto& table = std::get<FaultTable>(FaultTable::embedded());
+    std::size_t read_again = 0;
+    for (std::size_t at = 0; at < whole.size(); at += 5) {
+        for (const char byte : {'0', '"', '}', '\x80'}) {
+            std::string damaged = whole;
+            damaged[at] = byte;
+            const auto facts = read_report(damaged);
+            const auto* report = std::get_if<ReportFacts>(&facts);
+            if (report == nullptr) continue;
+            ++read_again;
+            for (const Target target : {Target::azure_ghr, Target::nvsentinel, Target::npd})
+                EXPECT_LT(text_of(render(target, *report, place_of(*report), table)).size(), 20'000U);
+        }
+        EXPECT_TRUE(std::holds_alternative<std::string>(read_report(whole.substr(0, at))));
+    }
+    EXPECT_GT(read_again, 20U);
 }
 
 }  // namespace
