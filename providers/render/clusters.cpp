@@ -77,7 +77,8 @@ void render_nvsentinel(const ReportFacts& report, const Place& place, const std:
     if (all.empty()) return;
     Rendered one;
     one.note =
-        "gRPC on the node's socket: grpcurl -plaintext -unix -d @ /var/run/nvsentinel.sock "
+        "gRPC on the node's socket: grpcurl -plaintext -unix -proto health_event.proto -d @ "
+        "/var/run/nvsentinel.sock "
         "datamodels.PlatformConnector/HealthEventOccurredV1";
     Json events = Json::array();
     for (const Told& told : all) {
