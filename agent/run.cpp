@@ -14,6 +14,7 @@
 
 #include "agent/burn_in.h"
 #include "agent/burn_in_terminal.h"
+#include "agent/delivery.h"
 #include "agent/host/sysroot.h"
 #include "agent/log.h"
 #include "agent/machine.h"
@@ -195,10 +196,18 @@ std::variant<experiments::Settings, std::string> settings_of(const cli::RunOptio
     return settings;
 }
 
-// The child's part: everything. Its return value is the exit status.
+// On disk before anybody reads the verdict.
+void keep_report(const DeliveryPlan& plan, const report::Report& report, Progress& progress) {
+    if (!plan.wanted()) return;
+    progress.step(plan.spool_folder);
+    guard_memory();
+    for (const std::string& sentence : keep(plan, outgoing(report)).told) log_warn(sentence);
+}
+
+// The child's part: everything but delivery. Its return value is the exit status.
 int work(const cli::RunOptions& options, Target& target, const experiments::Settings& settings,
-         const Supervision& limits, Clock::time_point end, const std::vector<std::string>& refused,
-         Progress& progress) {
+         const DeliveryPlan& plan, const Supervision& limits, Clock::time_point end,
+         const std::vector<std::string>& refused, Progress& progress) {
     const Clock::time_point start = Clock::now();
     target.root.refuse(refused);
     target.root.on_access([&](const host::Access& access) { progress.step(access.path); });
@@ -214,11 +223,13 @@ int work(const cli::RunOptions& options, Target& target, const experiments::Sett
     report.checks.push_back(run_line(std::move(own)));
     judge(report);
     report.duration_s = std::chrono::duration<double>(Clock::now() - start).count();
+    keep_report(plan, report, progress);
     return deliver(options, report);
 }
 
-// The parent's part when no child could finish in time.
-int out_of_time(const cli::RunOptions& options, const Outcome& outcome, const Supervision& limits) {
+// What is left to say when no child could finish in time.
+report::Report out_of_time(const cli::RunOptions& options, const Outcome& outcome,
+                           const Supervision& limits) {
     report::Report report = blank_report(options);
     Findings own = refused_findings(outcome.refused, limits.stall);
     const std::string budget = std::to_string(limits.budget.count()) + " ms";
@@ -235,7 +246,16 @@ int out_of_time(const cli::RunOptions& options, const Outcome& outcome, const Su
     }
     report.verdict = Verdict::unknown;
     report.duration_s = std::chrono::duration<double>(limits.budget).count();
-    return deliver(options, report);
+    return report;
+}
+
+// What the config says about a machine that it does not speak of stays out, its receivers too.
+std::variant<DeliveryPlan, std::string> plan_run(const Config& config, cli::RunOptions& options) {
+    const bool ours = speaks_of(config, options.machine);
+    fill(config, options.machine);
+    Config used = config;
+    if (!ours && options.report_to.empty()) used.sinks.clear();
+    return plan_delivery(used, options.report_to, options.key);
 }
 
 }  // namespace
@@ -261,7 +281,19 @@ int print(std::string_view text) {
     return 0;
 }
 
-int run(const cli::RunOptions& options) {
+int run(const cli::RunOptions& given) {
+    cli::RunOptions options = given;
+    const auto config = read_config(options.config);
+    if (const auto* error = std::get_if<std::string>(&config)) {
+        log_error(*error);
+        return kUsage;
+    }
+    const auto planned = plan_run(*std::get_if<Config>(&config), options);
+    if (const auto* error = std::get_if<std::string>(&planned)) {
+        log_error(*error);
+        return kUsage;
+    }
+    const auto& plan = *std::get_if<DeliveryPlan>(&planned);
     auto opened = open_target(options.machine);
     if (const auto* error = std::get_if<std::string>(&opened)) {
         log_error(*error);
@@ -280,13 +312,18 @@ int run(const cli::RunOptions& options) {
     const Clock::time_point end = Clock::now() + limits.budget;
     const Outcome outcome =
         supervise(limits, [&](const std::vector<std::string>& refused, Progress& progress) {
-            return work(options, target, settings, limits, end, refused, progress);
+            return work(options, target, settings, plan, limits, end, refused, progress);
         });
     switch (outcome.kind) {
         case Outcome::Kind::finished:
+            if (plan.wanted()) deliver_after_run(plan, std::nullopt);
             return outcome.status;
-        case Outcome::Kind::out_of_time:
-            return out_of_time(options, outcome, limits);
+        case Outcome::Kind::out_of_time: {
+            const report::Report report = out_of_time(options, outcome, limits);
+            const int status = deliver(options, report);
+            if (plan.wanted()) deliver_after_run(plan, outgoing(report));
+            return status;
+        }
         case Outcome::Kind::crashed:
             log_error("gpucheck was ended by signal " + std::to_string(outcome.signal) + " (" +
                       ::strsignal(outcome.signal) + ") after looking at " +

@@ -1,0 +1,250 @@
+// Reads the configuration file; see config.h.
+#include "agent/config.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <initializer_list>
+
+#include "agent/report/explain.h"
+#include "checks/json/json.h"
+#include "providers/disk/files.h"
+
+namespace gpucheck {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
+constexpr std::size_t kMostSinks = 16;
+
+std::string in_quotes(std::string_view name) {
+    return "\"" + std::string(name) + "\"";
+}
+
+// Reads the members of one object and remembers the first thing that is wrong.
+class Members {
+  public:
+    Members(const Json& object, std::string place, std::initializer_list<std::string_view> known)
+        : object_(object), place_(std::move(place)) {
+        if (!object.is_object()) {
+            error_ = (place_.empty() ? "the whole" : place_) + ": must be an object";
+            return;
+        }
+        for (const auto& [name, value] : object.items())
+            if (std::find(known.begin(), known.end(), name) == known.end()) refuse_unknown(name, known);
+    }
+
+    std::string text(const char* name) {
+        const Json* value = member(name);
+        if (value == nullptr) return {};
+        const auto* text = value->get_ptr<const std::string*>();
+        if (text == nullptr || text->empty() || text->find('\0') != std::string::npos) {
+            refuse(name, "must be a text that is not empty");
+            return {};
+        }
+        return *text;
+    }
+    std::string choice(const char* name, std::initializer_list<std::string_view> allowed) {
+        std::string value = text(name);
+        if (value.empty() || std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return value;
+        std::string list;
+        for (const std::string_view each : allowed) list += (list.empty() ? "" : ", ") + in_quotes(each);
+        refuse(name, "must be one of " + list);
+        return {};
+    }
+    bool flag(const char* name, bool otherwise) {
+        const Json* value = member(name);
+        if (value == nullptr) return otherwise;
+        if (!value->is_boolean()) refuse(name, "must be true or false");
+        return value->is_boolean() ? value->get<bool>() : otherwise;
+    }
+    std::optional<double> number(const char* name, double least, double most) {
+        const Json* value = member(name);
+        if (value == nullptr) return std::nullopt;
+        const double number = value->is_number() ? value->get<double>() : NAN;
+        if (number >= least && number <= most) return number;
+        refuse(name, "must be a number from " + short_text(least) + " to " + short_text(most));
+        return std::nullopt;
+    }
+    std::optional<std::uint64_t> whole(const char* name, std::uint64_t least, std::uint64_t most) {
+        const Json* value = member(name);
+        if (value == nullptr) return std::nullopt;
+        if (value->is_number_unsigned() && *value >= least && *value <= most)
+            return value->get<std::uint64_t>();
+        refuse(name, "must be a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+        return std::nullopt;
+    }
+    const Json* member(const char* name) const {
+        const auto found = object_.is_object() ? object_.find(name) : object_.end();
+        return found == object_.end() ? nullptr : &*found;
+    }
+    void refuse(std::string_view name, const std::string& why) {
+        if (error_.empty()) error_ = (place_.empty() ? "" : place_ + ".") + std::string(name) + ": " + why;
+    }
+    const std::string& error() const { return error_; }
+
+  private:
+    static std::string short_text(double value) {
+        std::string text = std::to_string(value);
+        text.erase(text.find_last_not_of('0') + 1);
+        if (text.back() == '.') text.pop_back();
+        return text;
+    }
+    void refuse_unknown(const std::string& name, std::initializer_list<std::string_view> known) {
+        const auto near = report::near_names(name, {known.begin(), known.end()});
+        std::string help = ", did you mean " + (near.empty() ? std::string() : in_quotes(near.front())) + "?";
+        if (near.empty()) {
+            help = "; known are";
+            for (const std::string_view each : known) help += " " + in_quotes(each);
+        }
+        refuse(name.substr(0, 60), "unknown key" + help);
+    }
+
+    const Json& object_;
+    std::string place_, error_;
+};
+
+// A scalar as --expect takes it: 8, "mi300x", true is on.
+std::optional<std::string> expectation(const std::string& key, const Json& value) {
+    if (value.is_string()) return key + "=" + value.get<std::string>();
+    if (value.is_boolean()) return key + (value.get<bool>() ? "=on" : "=off");
+    if (value.is_number_integer()) return key + "=" + value.dump();
+    return std::nullopt;
+}
+
+std::variant<delivery::Sink, std::string> read_sink(const Json& json, const std::string& place) {
+    Members members(
+        json, place,
+        {"url", "token_file", "token_credential", "ca_file", "pin", "timeout_s", "insecure_http"});
+    delivery::Sink sink;
+    sink.url = members.text("url");
+    sink.token_file = members.text("token_file");
+    sink.token_credential = members.text("token_credential");
+    sink.ca_file = members.text("ca_file");
+    sink.pin = members.text("pin");
+    sink.timeout_s = members.number("timeout_s", 0.1, 600).value_or(sink.timeout_s);
+    sink.insecure_http = members.flag("insecure_http", false);
+    const auto absolute = [&](const char* name, const std::string& path) {
+        if (!path.empty() && path.front() != '/') members.refuse(name, "must be an absolute path");
+    };
+    absolute("token_file", sink.token_file);
+    absolute("ca_file", sink.ca_file);
+    if (sink.token_credential.find('/') != std::string::npos || sink.token_credential == "..")
+        members.refuse("token_credential", "must be a file name without a folder");
+    if (members.error().empty())
+        if (const std::string why = delivery::refusal_of(sink); !why.empty())
+            members.refuse("url", delivery::shown(sink.url) + ": " + why);
+    if (!members.error().empty()) return members.error();
+    return sink;
+}
+
+std::string read_sinks(const Json& json, Config& config) {
+    if (!json.is_array() || json.size() > kMostSinks) return "sinks: must be an array of at most 16 objects";
+    for (std::size_t i = 0; i < json.size(); ++i) {
+        const std::string place = "sinks[" + std::to_string(i) + "]";
+        auto sink = read_sink(json[i], place);
+        if (auto* error = std::get_if<std::string>(&sink)) return *error;
+        delivery::Sink& read = *std::get_if<delivery::Sink>(&sink);
+        for (const delivery::Sink& other : config.sinks)
+            if (other.url == read.url) return place + ".url: the same as another sink's";
+        config.sinks.push_back(std::move(read));
+    }
+    return {};
+}
+
+std::string read_expect(const Json& json, Config& config) {
+    if (!json.is_object()) return "expect: must be an object such as {\"gpu_count\": 8}";
+    for (const auto& [key, value] : json.items()) {
+        auto text = expectation(key, value);
+        if (!text) return "expect." + key.substr(0, 60) + ": must be a text, a whole number, true or false";
+        config.expect.push_back(*std::move(text));
+    }
+    return {};
+}
+
+std::string read_bounds(const Json& json, delivery::Bounds& bounds) {
+    Members members(json, "spool", {"max_mib", "max_reports", "max_days"});
+    if (const auto mib = members.whole("max_mib", 1, 1U << 20U)) bounds.most_bytes = *mib << 20U;
+    if (const auto reports = members.whole("max_reports", 1, 1000000)) bounds.most_reports = *reports;
+    if (const auto days = members.whole("max_days", 1, 3650))
+        bounds.most_days = static_cast<std::int64_t>(*days);
+    return members.error();
+}
+
+std::string read_all(const Json& json, Config& config) {
+    Members members(json, "",
+                    {"provider", "instance_type", "price_usd_per_hour", "expect", "metadata", "sinks",
+                     "state_folder", "key_file", "spool"});
+    config.provider = members.text("provider");
+    config.instance_type = members.text("instance_type");
+    config.price_usd_per_hour = members.number("price_usd_per_hour", 0.0001, 1e6);
+    config.metadata = members.choice("metadata", {"auto", "never", "always"});
+    config.state_folder = members.text("state_folder");
+    config.key_file = members.text("key_file");
+    if (!config.state_folder.empty() && config.state_folder.front() != '/')
+        members.refuse("state_folder", "must be an absolute path");
+    if (!config.key_file.empty() && config.key_file.front() != '/')
+        members.refuse("key_file", "must be an absolute path");
+    if (!config.instance_type.empty() && config.provider.empty())
+        members.refuse("instance_type", "needs \"provider\": types are named by their provider");
+    std::string error = members.error();
+    const Json* sinks = members.member("sinks");
+    const Json* expect = members.member("expect");
+    const Json* spool = members.member("spool");
+    if (error.empty() && sinks != nullptr) error = read_sinks(*sinks, config);
+    if (error.empty() && expect != nullptr) error = read_expect(*expect, config);
+    if (error.empty() && spool != nullptr) error = read_bounds(*spool, config.bounds);
+    return error;
+}
+
+std::string key_of(const std::string& key_value) {
+    return key_value.substr(0, key_value.find('='));
+}
+
+}  // namespace
+
+std::variant<Config, std::string> parse_config(const std::string& text, const std::string& path) {
+    auto parsed = parse_json(text, 8);
+    // Not what was read last: who pastes a token into the wrong file must not find it in a log.
+    if (const auto* error = std::get_if<JsonError>(&parsed))
+        return path + ": " + error->what.substr(0, error->what.find("; last read"));
+    Config config;
+    config.path = path;
+    if (const std::string error = read_all(*std::get_if<Json>(&parsed), config); !error.empty())
+        return path + ": " + error;
+    return config;
+}
+
+std::variant<Config, std::string> read_config(const std::string& path) {
+    const bool named = !path.empty();
+    const std::string file = named ? path : kDefaultConfig;
+    const auto content = disk::read_file(file, kMostBytes);
+    if (const auto* error = std::get_if<disk::Error>(&content)) {
+        // A default file that this user may not read speaks to others: a token's path may be in it.
+        const bool absent = error->number == ENOENT || error->number == ENOTDIR || error->number == EACCES;
+        if (!named && absent) return Config{};
+        return error->what;
+    }
+    auto config = parse_config(std::get_if<disk::Content>(&content)->text, file);
+    if (auto* read = std::get_if<Config>(&config)) read->named = named;
+    return config;
+}
+
+bool speaks_of(const Config& config, const cli::MachineOptions& options) {
+    return config.named || (options.machine.empty() && options.driver_dir.empty());
+}
+
+void fill(const Config& config, cli::MachineOptions& options) {
+    if (!speaks_of(config, options)) return;
+    const bool same_provider = options.provider.empty() || options.provider == config.provider;
+    if (options.instance_type.empty() && same_provider) options.instance_type = config.instance_type;
+    if (options.provider.empty()) options.provider = config.provider;
+    const std::vector<std::string> given = options.expect;
+    for (const std::string& each : config.expect) {
+        const bool said = std::any_of(given.begin(), given.end(), [&](const std::string& other) {
+            return key_of(other) == key_of(each);
+        });
+        if (!said) options.expect.push_back(each);
+    }
+}
+
+}  // namespace gpucheck

@@ -1,0 +1,42 @@
+// The configuration file: what an operator says once for every run of this machine. A key that is silently
+// ignored is a receiver that never hears of a broken GPU.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "agent/cli/options.h"
+#include "providers/delivery/sink.h"
+#include "providers/delivery/spool.h"
+
+namespace gpucheck {
+
+inline constexpr const char* kDefaultConfig = "/etc/gpucheck/config.json";
+
+/// docs/config.md. Empty and nullopt: the file does not say.
+struct Config {
+    std::string path;    ///< empty: no file
+    bool named = false;  ///< by --config, not the default one
+    std::string provider, instance_type;
+    std::optional<double> price_usd_per_hour;  ///< of the whole instance
+    std::vector<std::string> expect;           ///< KEY=VALUE, as --expect takes them
+    std::string metadata;                      ///< "auto", "never", "always"
+    std::vector<delivery::Sink> sinks;
+    std::string state_folder, key_file;
+    delivery::Bounds bounds;
+};
+
+/// `path` empty: the default file, or an empty Config when it is not there. The error is a sentence with file
+/// and key.
+std::variant<Config, std::string> read_config(const std::string& path);
+/// The same from a text; `path` only for errors.
+std::variant<Config, std::string> parse_config(const std::string& text, const std::string& path);
+
+/// What the command line left open. A recorded machine, or one behind replaced drivers, is not the machine
+/// that the default file speaks of: only a file that was named counts there.
+void fill(const Config& config, cli::MachineOptions& options);
+bool speaks_of(const Config& config, const cli::MachineOptions& options);
+
+}  // namespace gpucheck
