@@ -328,6 +328,7 @@ int run(const cli::RunOptions& given) {
             log_error("gpucheck was ended by signal " + std::to_string(outcome.signal) + " (" +
                       ::strsignal(outcome.signal) + ") after looking at " +
                       (outcome.last_step.empty() ? "nothing" : outcome.last_step));
+            if (plan.wanted()) deliver_after_run(plan, std::nullopt);  // it may have kept its report
             return kSoftware;
         case Outcome::Kind::unsupported:
             break;

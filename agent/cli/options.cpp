@@ -28,7 +28,8 @@ const char* const kFooter = R"(examples:
   gpucheck capture ./bug-report              record this machine without serials, addresses and names
 
 exit status: 0 pass or warn, 1 fail, 2 unknown (something that must be known could not be looked at),
-             64 wrong command line, 70 gpucheck itself broke; --exit-map changes the first three
+             64 wrong command line, 70 gpucheck itself broke, 75 a report is kept and not delivered (report send
+             and flush); --exit-map changes the first three
 
 A finding never says yes to what was not looked at, and never says no because one could not look: read the
 "Not checked" block. More: man gpucheck.)";
