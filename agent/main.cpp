@@ -14,6 +14,7 @@
 #include "agent/log_command.h"
 #include "agent/machine.h"
 #include "agent/report/explain.h"
+#include "agent/report_command.h"
 #include "agent/run.h"
 #include "checks/model/check.h"
 #include "checks/specs/boards.h"
@@ -96,6 +97,7 @@ struct Dispatch {
         return std::cout ? status : kSoftware;
     }
     int operator()(const cli::CostOptions& options) const { return cost_of_tokens(options); }
+    int operator()(const cli::ReportOptions& options) const { return report_command(options); }
     int operator()(const cli::CompletionOptions&) const { return print(parsed.completion); }
 };
 

@@ -11,6 +11,9 @@ std::string long_options(const CLI::App& app) {
     for (const CLI::Option* option : app.get_options()) {
         for (const std::string& name : option->get_lnames()) text += (text.empty() ? "--" : " --") + name;
     }
+    for (const CLI::App* command : app.get_subcommands(nullptr)) {
+        if (app.get_parent() != nullptr) text += " " + command->get_name() + " " + long_options(*command);
+    }
     return text;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "agent/cli/completion.h"
+#include "agent/cli/report_options.h"
 #include "agent/version.h"
 
 namespace gpucheck::cli {
@@ -108,6 +109,19 @@ void add_experiment_options(CLI::App& app, RunOptions& options) {
     app.add_flag("--force", options.force, "Run experiments also on GPUs that other processes compute on");
 }
 
+void add_delivery_options(CLI::App& app, RunOptions& options) {
+    app.add_option("--report-to", options.report_to,
+                   "Deliver the signed report to this receiver; what cannot be delivered within 2 s is kept "
+                   "for `gpucheck report flush`")
+        ->option_text("URL");
+    app.add_option("--config", options.config,
+                   "Read FILE instead of /etc/gpucheck/config.json: what was promised, sinks, the key")
+        ->option_text("FILE");
+    app.add_option("--key", options.key,
+                   "Sign with this Ed25519 private key (PEM) instead of this machine's own")
+        ->option_text("FILE");
+}
+
 void add_run_options(CLI::App& app, RunOptions& options, std::string& format) {
     add_machine_options(app, options.machine);
     app.add_option("--profile", options.profile,
@@ -136,6 +150,7 @@ void add_run_options(CLI::App& app, RunOptions& options, std::string& format) {
         ->option_text("standard|nagios|npd")
         ->transform(CLI::CheckedTransformer(kExitMaps).description(""));
     add_experiment_options(app, options);
+    add_delivery_options(app, options);
 }
 
 void add_list_options(CLI::App& app, ListOptions& options, std::string& watch) {
@@ -233,6 +248,7 @@ struct Parsed {
     SpecsOptions specs;
     LogOptions log;
     CostOptions cost;
+    ReportOptions report;
     CompletionOptions completion;
     std::string log_level = "warn";
 };
@@ -285,6 +301,8 @@ ParsedOptions parse(int argc, const char* const* argv) {
     CLI::App* cost = app.add_subcommand(
         "cost", "Say what a token costs on this machine, from what was measured on it; compare boards");
     add_cost_options(*cost, parsed.cost);
+
+    CLI::App* report = add_report_command(app, parsed.report);
 
     CLI::App* explain = app.add_subcommand(
         "explain", "Say what a finding code means, why it happens and what to do; all codes without CODE");
@@ -345,6 +363,8 @@ ParsedOptions parse(int argc, const char* const* argv) {
         result.command = parsed.log;
     } else if (cost->parsed()) {
         result.command = parsed.cost;
+    } else if (report->parsed()) {
+        result.command = parsed.report;
     } else if (explain->parsed()) {
         if (!parsed.explain.xid.empty()) parsed.explain.code = "xid." + parsed.explain.xid;
         result.command = parsed.explain;

@@ -33,6 +33,9 @@ struct RunOptions {
     std::optional<std::uint64_t> seed;     ///< nullopt: another one each time
     std::string inject;                    ///< a fault to prove detection with; empty: none
     bool force = false;                    ///< also on GPUs that others compute on
+    std::string report_to;                 ///< URL of a receiver; empty: the config's sinks
+    std::string config;                    ///< empty: /etc/gpucheck/config.json where it is there
+    std::string key;                       ///< private key to sign with; empty: the config's, or our own
 };
 
 struct ListOptions {
@@ -77,6 +80,19 @@ struct CostOptions {
     bool weight_only = false, attention_dp = false, plot = false, list_models = false;
 };
 
+/// `gpucheck report VERB`.
+struct ReportOptions {
+    enum class Verb : std::uint8_t { list, flush, show, send, verify, render } verb = Verb::list;
+    std::string config;             ///< as in RunOptions
+    std::string file;               ///< send, verify, render: a path, or "-"
+    std::string id;                 ///< show: beginning of a report id; empty: none
+    std::string report_to, to, as;  ///< send: URL, provider's API; render: format
+    std::string key;                ///< send: private; verify: public
+    bool json = false, now = false, rejected = false;
+    bool key_id = false, public_key = false, envelope = false;  ///< show
+    bool destructive = false, dry_run = false;                  ///< send --to
+};
+
 struct CompletionOptions {
     std::string shell;
 };
@@ -87,7 +103,7 @@ struct Stop {
 };
 
 using Command = std::variant<Stop, RunOptions, ListOptions, ExplainOptions, CaptureOptions, SpecsOptions,
-                             LogOptions, CostOptions, CompletionOptions>;
+                             LogOptions, CostOptions, ReportOptions, CompletionOptions>;
 
 struct ParsedOptions {
     Command command;

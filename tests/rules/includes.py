@@ -24,6 +24,7 @@ ALLOWED = {
     "agent/cli": ["checks/model", "agent/cli", "agent/report", "agent/version.h"],
     "agent": ["checks/", "agent/", "providers/", "kernels/", "fleet/"],
     "providers": ["checks/model", "checks/json", "checks/specs", "providers"],
+    "providers/http": ["checks/json", "providers/http"],
     "kernels": ["checks/model", "checks/json", "agent/vendor/library.h", "agent/child", "kernels"],
     "checks/cost": ["checks/model", "checks/cost"],
     "checks/cost/data": ["checks/model", "checks/json", "checks/specs", "checks/cost"],

@@ -13,14 +13,22 @@ def help_of(gpucheck, *command):
     return subprocess.run([gpucheck, *command, "--help"], capture_output=True, text=True, check=True).stdout
 
 
+def commands_in(text):
+    if "Subcommands:" not in text:
+        return []
+    return re.findall(r"^  ([a-z]+) ", text.split("Subcommands:")[1].split("\n\n")[0], re.M)
+
+
 def main():
     gpucheck, root = sys.argv[1], Path(sys.argv[2])
     top = help_of(gpucheck)
-    block = top.split("Subcommands:")[1].split("\n\n")[0]
-    commands = re.findall(r"^  ([a-z]+) ", block, re.M)
+    commands = commands_in(top)
     options = set(re.findall(r"--[a-z][a-z-]+", top.split("examples:")[0]))
     for command in commands:
-        options |= set(re.findall(r"--[a-z][a-z-]+", help_of(gpucheck, command).split("examples:")[0]))
+        text = help_of(gpucheck, command)
+        for verb in commands_in(text):
+            text += help_of(gpucheck, command, verb)
+        options |= set(re.findall(r"--[a-z][a-z-]+", text.split("examples:")[0]))
     manual = (root / "docs/gpucheck.1").read_text().replace("\\-", "-")
     problems = [f"man page lacks {o}" for o in sorted(options) if not re.search(re.escape(o) + r"(?![a-z-])", manual)]
     problems += [f"man page lacks the command {c}" for c in commands if not re.search(rf"\b{c}\b", manual)]

@@ -1,0 +1,37 @@
+// Names and look-ups; see http.h.
+#include "providers/http/http.h"
+
+namespace gpucheck::http {
+
+std::string_view Response::header(std::string_view name) const {
+    for (const Header& header : headers) {
+        if (header.name == name) return header.value;
+    }
+    return {};
+}
+
+std::string_view name_of(Failure failure) {
+    switch (failure) {
+        case Failure::timeout:
+            return "timeout";
+        case Failure::refused:
+            return "refused";
+        case Failure::unreachable:
+            return "unreachable";
+        case Failure::reset:
+            return "reset";
+        case Failure::dns:
+            return "dns";
+        case Failure::tls:
+            return "tls";
+        case Failure::too_large:
+            return "too_large";
+        case Failure::malformed:
+            return "malformed";
+        case Failure::local:
+            return "local";
+    }
+    return "local";
+}
+
+}  // namespace gpucheck::http
