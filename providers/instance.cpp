@@ -52,6 +52,14 @@ bool answered_as(std::string_view provider, const Instance& found) {
     return true;
 }
 
+Fact<Json> parsed(std::string_view text, const std::string& source) {
+    constexpr std::size_t kDeepest = 32;
+    auto document = parse_json(text, kDeepest);
+    if (std::holds_alternative<JsonError>(document) || !std::get<Json>(document).is_object())
+        return Missing{source, "malformed: no JSON object"};
+    return Fact<Json>(std::move(std::get<Json>(document)), source);
+}
+
 // The first that is known.
 template <class... Facts>
 Fact<std::string> first_of(Fact<std::string> first, Facts... more) {
@@ -142,15 +150,18 @@ Fact<unsigned> gpus_named(std::string_view provider, const Fact<std::string>& ty
     return Missing{type.source(), "no number of GPUs in its name"};
 }
 
+Fact<std::string> cloud_name_in(const Fact<std::string>& instance_data) {
+    if (!instance_data.known()) return instance_data;
+    return text_in(object_in(parsed(*instance_data, instance_data.source()), "v1"), "cloud_name");
+}
+
 Identity from_cloud_init(std::string_view instance_data, const std::string& source) {
     Identity identity;
-    constexpr std::size_t kDeepest = 32;
-    auto parsed = parse_json(instance_data, kDeepest);
-    if (std::holds_alternative<JsonError>(parsed) || !std::get<Json>(parsed).is_object()) {
-        nothing_asked(identity, Missing{source, "malformed: no JSON object"});
+    const Fact<Json> all = parsed(instance_data, source);
+    if (!all.known()) {
+        nothing_asked(identity, all.missing());
         return identity;
     }
-    const Fact<Json> all(std::move(std::get<Json>(parsed)), source);
     const Fact<Json> v1 = object_in(all, "v1"), ds = object_in(all, "ds");
     const Fact<Json> meta = object_in(ds, "meta_data");
     const Fact<Json> document =

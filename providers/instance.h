@@ -50,6 +50,9 @@ void probe(Questions& questions, const Permissions& may, Identity& identity);
 /// What cloud-init kept of the metadata: /run/cloud-init/instance-data.json. `source` is its path.
 Identity from_cloud_init(std::string_view instance_data, const std::string& source);
 
+/// Its v1.cloud_name.
+Fact<std::string> cloud_name_in(const Fact<std::string>& instance_data);
+
 /// RunPod: the environment of the judged process is all there is.
 struct RunpodEnvironment {
     Fact<std::string> pod_id, gpu_count, region;
