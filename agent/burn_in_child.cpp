@@ -60,6 +60,7 @@ SamplerTarget watched(const BurnInOptions& options, const Device& device) {
     target.vendor = device.vendor;
     target.libraries = options.libraries;
     target.files = !options.settings.simulated;
+    target.counts_reset = device.board.known() && device.board->arch == "gfx90a";
     return target;
 }
 
@@ -74,18 +75,23 @@ void test_gpu(const BurnInOptions& options, const Device& device,
     if (const auto* missing = std::get_if<Missing>(&driver)) return tell_missing(*missing, reporter);
     auto opened = std::get<0>(driver)->open(device.bdf);
     if (const auto* missing = std::get_if<Missing>(&opened)) return tell_missing(*missing, reporter);
-    const Sampler sampler(watched(options, device), [&reporter](const LoadSamples& load) {
+    Sampler sampler(watched(options, device), [&reporter](const LoadSamples& load) {
         BurnInLine line;
         line.load = load;
         reporter.line(text_of(line));
     });
-    const experiments::Plan plan = plan_for(options, device.vendor, deadline, reporter);
+    experiments::Plan plan = plan_for(options, device.vendor, deadline, reporter);
+    plan.stage = [&sampler, tell = plan.stage](std::string_view stage) {
+        sampler.enter(stage);
+        tell(stage);
+    };
     BurnInLine about;
     run_all_of(*std::get<0>(opened), plan, about.about.emplace(), [&](const ExperimentResult& result) {
         BurnInLine line;
         line.result = result;
         reporter.line(text_of(line));
     });
+    sampler.enter("");
     reporter.line(text_of(about));
 }
 

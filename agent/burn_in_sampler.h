@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <memory>
+#include <string_view>
 
+#include "agent/burn_in_load.h"
 #include "agent/vendor/library.h"
 #include "checks/model/device.h"
 
@@ -15,11 +17,12 @@ struct SamplerTarget {
     Bdf bdf;
     Vendor vendor = Vendor::nvidia;
     vendor::LibrarySource libraries;
-    bool files = true;  ///< this machine's sysfs belongs to this GPU (not with replaced libraries)
+    bool files = true;          ///< this machine's sysfs belongs to this GPU (not with replaced libraries)
+    bool counts_reset = false;  ///< MI200: reading its RAS counts sets them to zero
 };
 
-/// Ten times a second from a thread of its own, in a child. `tell` hears the summary so far every second and
-/// at the end, from that thread.
+/// Twenty times a second from a thread of its own, in a child. `tell` hears the summary so far every second
+/// and at the end, from that thread.
 class Sampler {
   public:
     Sampler(SamplerTarget target, std::function<void(const LoadSamples&)> tell);
@@ -28,16 +31,12 @@ class Sampler {
     Sampler(const Sampler&) = delete;
     Sampler& operator=(const Sampler&) = delete;
 
+    /// What the GPU does from now on: the link counts while "host_link" runs, and only then.
+    void enter(std::string_view stage);
+
   private:
     struct Shared;
     std::shared_ptr<Shared> shared_;
 };
-
-/// One moment; for the summary alone, so that it can be tested.
-struct LoadSample {
-    std::optional<double> power_w, temperature_c, memory_temperature_c, clock_mhz;
-    std::optional<std::uint64_t> throttle_mask, link_generation, link_width;
-};
-LoadSamples summarise(const std::vector<LoadSample>& samples, double seconds, const std::string& source);
 
 }  // namespace gpucheck

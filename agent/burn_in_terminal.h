@@ -1,4 +1,5 @@
-// One line on a terminal while GPUs are under load, so that nobody takes a minute of silence for a hang.
+// A line for each GPU on a terminal while they are under load, so that nobody takes a minute of silence for a
+// hang.
 #pragma once
 
 #include <string>
@@ -8,8 +9,17 @@
 
 namespace gpucheck {
 
-/// Redraws one line on standard error when that is a terminal; silent otherwise. The line is wiped at the
-/// end.
+/// What is shown of one GPU: the newest of each kind.
+struct GpuProgress {
+    std::string stage = "starting";
+    std::string tflops, gb_s, watts, celsius, trouble;
+
+    void take(const BurnInProgress& news);
+    /// "matrix bf16 612 TFLOP/s 3120 GB/s 540 W 61 C".
+    std::string text() const;
+};
+
+/// Redraws its lines on standard error when that is a terminal; silent otherwise. They are wiped at the end.
 class BurnInLineOnTerminal {
   public:
     explicit BurnInLineOnTerminal(const Snapshot& snapshot);
@@ -22,10 +32,11 @@ class BurnInLineOnTerminal {
   private:
     void draw() const;
     bool terminal_;
-    std::vector<std::string> names_, words_;  ///< of each GPU
+    std::vector<std::string> names_;
+    std::vector<GpuProgress> gpus_;
 };
 
-/// What a GPU's part of the line says after `news`: "matrix bf16 612 TFLOP/s", "memory_stream 61 C 540 W".
-std::string progress_words(const std::string& before, const BurnInProgress& news);
+/// All lines, cut to a terminal of this size, and back to where the cursor was.
+std::string drawn(const std::vector<std::string>& lines, std::size_t columns, std::size_t rows);
 
 }  // namespace gpucheck

@@ -86,6 +86,16 @@ const std::vector<Check>& all_checks() {
         kAmdXgmiCheck,
         kExperimentsCheck,
         kBurnInCheck,
+        kBurnMemoryCheck,
+        kBurnMatrixCheck,
+        kBurnUnevenCheck,
+        kBurnHostLinkCheck,
+        kBurnPeerCheck,
+        kBurnLaunchCheck,
+        kBurnThrottleCheck,
+        kBurnTemperatureCheck,
+        kBurnPowerCheck,
+        kBurnEccCheck,
     };
     // clang-format on
     return checks;

@@ -28,6 +28,16 @@ extern const Check kVendorCallsCheck;
 extern const Check kTelemetryCheck;
 extern const Check kExperimentsCheck;
 extern const Check kBurnInCheck;
+extern const Check kBurnMemoryCheck;
+extern const Check kBurnMatrixCheck;
+extern const Check kBurnUnevenCheck;
+extern const Check kBurnHostLinkCheck;
+extern const Check kBurnPeerCheck;
+extern const Check kBurnLaunchCheck;
+extern const Check kBurnThrottleCheck;
+extern const Check kBurnTemperatureCheck;
+extern const Check kBurnPowerCheck;
+extern const Check kBurnEccCheck;
 
 // What amdgpu says of its GPUs' health.
 extern const Check kKfdEccCheck;

@@ -1,6 +1,7 @@
 // Finds GPUs with missing lanes: a card at x8 of x16 loads models at half the speed for as long as somebody
 // rents it, and nothing logs it.
 #include "checks/all.h"
+#include "checks/burn_facts.h"
 #include "checks/model/wiring.h"
 
 namespace gpucheck {
@@ -84,7 +85,22 @@ Finding judge_gpu(const Snapshot& snapshot, const Device& gpu) {
                        "a board row or --expect pcie_width", lanes(*width), width.source());
     }
     const bool by_design = !wanted->promised && narrow_by_design(gpu, *width);
-    if (*width < wanted->lanes && !by_design) return narrow(snapshot, gpu, *wanted);
+    const std::optional<LinkUnderLoad> loaded = link_under_load(gpu);
+    // Some parts give up lanes while idle; what they use during copies is the proof, either way.
+    const bool full_under_load = loaded && loaded->width && *loaded->width >= wanted->lanes;
+    if (*width < wanted->lanes && !by_design && !full_under_load) return narrow(snapshot, gpu, *wanted);
+    if (loaded && loaded->width && *loaded->width < *width && *loaded->width < wanted->lanes) {
+        Finding result = finding(
+            "pcie.link.narrowed", Verdict::warn, gpu.bdf, lanes(wanted->lanes) + " (" + wanted->source + ")",
+            lanes(*width) + " at rest, " + lanes(*loaded->width) + " during copies", loaded->source);
+        result.scope = Scope::host;
+        return result;
+    }
+    if (full_under_load && *width < wanted->lanes) {
+        return finding(kId, Verdict::pass, gpu.bdf, lanes(wanted->lanes),
+                       lanes(*width) + " at rest, " + lanes(*loaded->width) + " during copies",
+                       loaded->source);
+    }
     return finding(kId, Verdict::pass, gpu.bdf,
                    lanes(wanted->lanes) + (by_design ? ", or fewer where platforms wire it so" : ""),
                    lanes(*width), width.source());

@@ -111,10 +111,11 @@ void read_peaks(const Json& json, BoardRow& row, RowReader& reader) {
         if (!is_one_of(kPeaks, metric))
             return reader.complain("unknown field '" + metric.substr(0, 60) + "' in peaks");
         if (const auto value = reader.figure(*group, metric)) {
-            row.peaks.push_back(Peak{metric, *value, row.is_unverified("peaks." + metric)});
+            row.peaks.push_back(Peak{metric, *value, row.is_unverified("peaks." + metric), {}});
         }
     }
-    reader.text(*group, "source");
+    const std::string source = reader.text(*group, "source");
+    for (Peak& peak : row.peaks) peak.source = source;
 }
 
 void read_floors(const Json& json, BoardRow& row, RowReader& reader) {
@@ -249,6 +250,22 @@ void read_power_and_ecc(const Json& json, BoardRow& row, RowReader& reader) {
     }
 }
 
+// What the checks compare measurements with. Of a range the higher figure is the peak: nothing may be called
+// impossible that one of the documents prints.
+void fill_rates(BoardRow& row) {
+    Board& board = row.board;
+    const Fact<Figure>& memory = row.memory_bandwidth_gb_s;
+    if (memory.known()) board.peaks.push_back({"memory_gb_s", memory->high, "printed", memory.source()});
+    for (const Peak& peak : row.peaks) {
+        board.peaks.push_back({peak.metric, peak.value.high, "printed, dense",
+                               source_text(row, "peaks." + peak.metric, peak.source)});
+    }
+    for (const Floor& floor : row.floors) {
+        board.floors.push_back({floor.metric, floor.value * floor.accept_fraction, floor.test,
+                                source_text(row, "floors." + floor.metric, floor.source)});
+    }
+}
+
 }  // namespace
 
 std::optional<Figure> peak_of_floor(const BoardRow& row, const Floor& floor) {
@@ -316,6 +333,7 @@ BoardRow read_board_row(const Json& json, RowReader& reader) {
     board.kernel_min = version_floor(json, row, "kernel", reader);
     board.driver_min = version_floor(json, row, "driver", reader);
     read_floors(json, row, reader);
+    fill_rates(row);
     return row;
 }
 

@@ -28,6 +28,7 @@ struct Peak {
     std::string metric;
     Figure value;
     bool unverified = false;
+    std::string source;
 };
 
 /// What a vendor's own acceptance demands. A healthy board reaches value * accept_fraction in `test`.

@@ -48,6 +48,37 @@ TEST(BoardFigures, FloorsLieBetween40And100PercentOfTheirPeak) {
     EXPECT_GT(floors, 60U);
 }
 
+const BoardRate* rate(const std::vector<BoardRate>& rates, std::string_view metric, std::string_view test) {
+    const auto found = std::find_if(rates.begin(), rates.end(), [&](const BoardRate& each) {
+        return each.metric == metric && std::string_view(each.test).starts_with(test);
+    });
+    return found != rates.end() ? &*found : nullptr;
+}
+
+TEST(BoardFigures, ChecksGetEveryPeakAndFloorOfTheRow) {
+    for (const BoardRow& row : embedded_boards().rows()) {
+        const Board& board = row.board;
+        EXPECT_EQ(board.floors.size(), row.floors.size()) << board.key;
+        EXPECT_EQ(board.peaks.size(), row.peaks.size() + (row.memory_bandwidth_gb_s.known() ? 1 : 0))
+            << board.key;
+        for (const BoardRate& each : board.peaks) {
+            EXPECT_GT(each.value, 0) << board.key;
+            EXPECT_NE(each.source.find(board.key), std::string::npos) << each.source;
+        }
+    }
+    const Board* mi300x = embedded_boards().find("mi300x");
+    ASSERT_NE(mi300x, nullptr);
+    const BoardRate* bf16 = rate(mi300x->floors, "bf16_tflops", "gst");
+    ASSERT_NE(bf16, nullptr);
+    EXPECT_DOUBLE_EQ(bf16->value, 581 * 0.95) << "what the source's test accepts";
+    ASSERT_NE(rate(mi300x->floors, "memory_copy_gb_s", "BabelStream Copy"), nullptr);
+    EXPECT_DOUBLE_EQ(rate(mi300x->peaks, "memory_gb_s", "")->value, 5300);
+    // Of a range the higher figure is the peak.
+    const BoardRow* b200 = embedded_boards().find_row("b200-sxm-180gb");
+    ASSERT_NE(b200, nullptr);
+    EXPECT_DOUBLE_EQ(rate(b200->board.peaks, "memory_gb_s", "")->value, b200->memory_bandwidth_gb_s->high);
+}
+
 TEST(BoardFigures, FiguresArePlausible) {
     for (const BoardRow& row : embedded_boards().rows()) {
         const Board& board = row.board;
