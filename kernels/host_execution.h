@@ -19,6 +19,7 @@ struct HostProduct {
 struct HostMachine {
     std::uint32_t units = 2;
     std::function<void(HostProduct&)> spoil_product;  // a fault of the matrix unit; may be empty
+    std::uint64_t* operations = nullptr;  // counts what the matrix units did, by data type; may be null
 };
 
 struct HostThread {

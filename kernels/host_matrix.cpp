@@ -65,6 +65,8 @@ void multiply_wave(HostInstruction instruction, WaveOperands& wave) {
             scale_b[at.line] = scale_of(from.scale_b);
         }
     }
+    if (u64* done = host_thread().machine->operations)
+        done[static_cast<u32>(type)] += u64{2} * shape.m * shape.n * shape.k;
     const bool scaled = is_scaled(target, type);
     for (u32 lane = 0; lane < shape.wave; ++lane) {
         for (u32 r = 0; r < shape.d_elements; ++r) {

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "kernels/driver/functions.h"
+
 namespace gpucheck::gpu::cuda {
 
 using Result = int;     // CUresult
@@ -12,7 +14,9 @@ using Context = void*;  // CUcontext, CUmodule, CUfunction, CUstream, CUevent: p
 using Pointer = unsigned long long;  // CUdeviceptr
 
 inline constexpr Result kSuccess = 0;
+inline constexpr Result kInvalidValue = 1;
 inline constexpr Result kOutOfMemory = 2;
+inline constexpr Result kInvalidDevice = 101;
 inline constexpr Result kPeerAccessAlreadyEnabled = 704;
 inline constexpr int kAttributeClockRate = 13;  // kHz
 inline constexpr int kAttributeMultiprocessorCount = 16;
@@ -32,7 +36,7 @@ inline constexpr unsigned kHostAllocPortable = 1;
     X(device_attribute, true,  Result, (int*, int, Device),                 "cuDeviceGetAttribute")            \
     X(device_memory,    true,  Result, (std::size_t*, Device),              "cuDeviceTotalMem_v2")             \
     X(retain_context,   true,  Result, (Context*, Device),                  "cuDevicePrimaryCtxRetain")        \
-    X(set_context,      true,  Result, (Context),                           "cuCtxSetCurrent")                 \
+    X(select,           true,  Result, (Context),                           "cuCtxSetCurrent")                 \
     X(memory_info,      true,  Result, (std::size_t*, std::size_t*),        "cuMemGetInfo_v2")                 \
     X(load_module,      true,  Result, (void**, const void*),               "cuModuleLoadData")                \
     X(get_function,     true,  Result, (void**, void*, const char*),        "cuModuleGetFunction")             \
@@ -59,11 +63,8 @@ inline constexpr unsigned kHostAllocPortable = 1;
     X(error_name,       false, Result, (Result, const char**),              "cuGetErrorName")
 // clang-format on
 
-/// nullptr: the library does not have it.
 struct Functions {
-#define GPUCHECK_CUDA_MEMBER(member, required, result, parameters, ...) result(*member) parameters = nullptr;
-    GPUCHECK_CUDA_FUNCTIONS(GPUCHECK_CUDA_MEMBER)
-#undef GPUCHECK_CUDA_MEMBER
+    GPUCHECK_CUDA_FUNCTIONS(GPUCHECK_CALL_MEMBER)
 };
 
 static_assert(sizeof(Pointer) == 8 && sizeof(Result) == 4 && sizeof(std::size_t) == 8);

@@ -4,13 +4,17 @@
 
 #include <cstddef>
 
+#include "kernels/driver/functions.h"
+
 namespace gpucheck::gpu::hip {
 
 using Result = int;  // hipError_t
 using Device = int;
 
 inline constexpr Result kSuccess = 0;
+inline constexpr Result kInvalidValue = 1;
 inline constexpr Result kOutOfMemory = 2;
+inline constexpr Result kInvalidDevice = 101;
 inline constexpr Result kPeerAccessAlreadyEnabled = 704;
 // hipDeviceAttribute_t: the same numbers since ROCm 4.5; what was dropped since then left its place behind.
 inline constexpr int kAttributeClockRate = 5;  // kHz
@@ -31,7 +35,7 @@ inline constexpr std::size_t kPropertyBytes = 8192;
     X(device_attribute, true,  Result, (int*, int, Device),                 "hipDeviceGetAttribute")           \
     X(device_memory,    true,  Result, (std::size_t*, Device),              "hipDeviceTotalMem")               \
     X(device_properties, false, Result, (void*, int),  "hipGetDevicePropertiesR0600", "hipGetDeviceProperties") \
-    X(set_device,       true,  Result, (int),                               "hipSetDevice")                    \
+    X(select,           true,  Result, (int),                               "hipSetDevice")                    \
     X(memory_info,      true,  Result, (std::size_t*, std::size_t*),        "hipMemGetInfo")                   \
     X(load_module,      true,  Result, (void**, const void*),               "hipModuleLoadData")               \
     X(get_function,     true,  Result, (void**, void*, const char*),        "hipModuleGetFunction")            \
@@ -55,11 +59,8 @@ inline constexpr std::size_t kPropertyBytes = 8192;
     X(error_name,       false, const char*, (Result),                       "hipGetErrorName")
 // clang-format on
 
-/// nullptr: the library does not have it.
 struct Functions {
-#define GPUCHECK_HIP_MEMBER(member, required, result, parameters, ...) result(*member) parameters = nullptr;
-    GPUCHECK_HIP_FUNCTIONS(GPUCHECK_HIP_MEMBER)
-#undef GPUCHECK_HIP_MEMBER
+    GPUCHECK_HIP_FUNCTIONS(GPUCHECK_CALL_MEMBER)
 };
 
 static_assert(sizeof(void*) == 8 && sizeof(Result) == 4 && sizeof(std::size_t) == 8);

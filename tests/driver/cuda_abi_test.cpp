@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/driver/cuda_api.h"
+#include "tests/driver/match.h"
 
 #if __has_include(<cuda.h>)
 #include <cuda.h>
@@ -10,29 +11,13 @@
 namespace gpucheck::gpu::cuda {
 namespace {
 
+using test::kMatches;
+
 #if __has_include(<cuda.h>)
-
-// Opaque pointers and enums are void* and int with us: the same in a register, which is all that a call sees.
-template <class Ours, class Theirs>
-constexpr bool kSame = std::is_same_v<Ours, Theirs> ||
-                       (std::is_pointer_v<Ours> && std::is_pointer_v<Theirs>) ||
-                       (std::is_same_v<Ours, int> && std::is_enum_v<Theirs> && sizeof(Theirs) == sizeof(int));
-
-template <class Ours, class Theirs>
-struct Match : std::false_type {};
-template <class R, class... A, class S, class... B>
-struct Match<R (*)(A...), S (*)(B...)> {
-    static constexpr bool value = [] {
-        if constexpr (sizeof...(A) != sizeof...(B))
-            return false;
-        else
-            return kSame<R, S> && (kSame<A, B> && ...);
-    }();
-};
 
 // Newer headers declare some functions under a macro of their newest version only: those are named here.
 #define EXPECT_DECLARED(member, theirs) \
-    EXPECT_TRUE((Match<decltype(Functions::member), decltype(&theirs)>::value)) << #theirs
+    EXPECT_TRUE((kMatches<decltype(Functions{}.member), decltype(theirs)>)) << #theirs
 
 TEST(CudaAbi, FunctionsHaveTheHeadersParameters) {
     EXPECT_DECLARED(init, cuInit);
@@ -41,7 +26,7 @@ TEST(CudaAbi, FunctionsHaveTheHeadersParameters) {
     EXPECT_DECLARED(device_attribute, cuDeviceGetAttribute);
     EXPECT_DECLARED(device_memory, cuDeviceTotalMem);
     EXPECT_DECLARED(retain_context, cuDevicePrimaryCtxRetain);
-    EXPECT_DECLARED(set_context, cuCtxSetCurrent);
+    EXPECT_DECLARED(select, cuCtxSetCurrent);
     EXPECT_DECLARED(memory_info, cuMemGetInfo);
     EXPECT_DECLARED(load_module, cuModuleLoadData);
     EXPECT_DECLARED(get_function, cuModuleGetFunction);
@@ -69,7 +54,9 @@ TEST(CudaAbi, FunctionsHaveTheHeadersParameters) {
 TEST(CudaAbi, NumbersAreTheHeaders) {
     static_assert(sizeof(Pointer) == sizeof(CUdeviceptr) && sizeof(Device) == sizeof(CUdevice));
     EXPECT_EQ(kSuccess, CUDA_SUCCESS);
+    EXPECT_EQ(kInvalidValue, CUDA_ERROR_INVALID_VALUE);
     EXPECT_EQ(kOutOfMemory, CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_EQ(kInvalidDevice, CUDA_ERROR_INVALID_DEVICE);
     EXPECT_EQ(kPeerAccessAlreadyEnabled, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
     EXPECT_EQ(kAttributeClockRate, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
     EXPECT_EQ(kAttributeMultiprocessorCount, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
@@ -83,7 +70,7 @@ TEST(CudaAbi, NumbersAreTheHeaders) {
 #else
 
 TEST(CudaAbi, FunctionsHaveTheHeadersParameters) {
-    GTEST_SKIP() << "no cuda.h here";
+    GTEST_SKIP() << "no cuda.h here (looked in /usr/local/cuda/include)";
 }
 
 #endif

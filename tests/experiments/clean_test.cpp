@@ -44,7 +44,7 @@ TEST(BurnIn, EightGpusOfWhichOneHangsAndOneCrashes) {
     }
     scenario.fault(
         {{"kind", "hang"}, {"gpu", "0000:12:00.0"}, {"call", "cuLaunchKernel"}, {"kernel", "matrix_f16"}});
-    scenario.fault({{"kind", "crash"},
+    scenario.fault({{"kind", "segv"},
                     {"gpu", "0000:15:00.0"},
                     {"call", "cuLaunchKernel"},
                     {"kernel", "pattern_check"}});

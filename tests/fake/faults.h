@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "harm.h"
 #include "scenario.h"
 
 namespace fake {
@@ -18,8 +19,6 @@ struct Region {
 /// The fault that this call meets now; nullptr when it is well. Counts the call.
 const Fault* fault_of(const std::string& call, const Gpu* gpu);
 
-/// Hangs, crashes, exits or floods. Returns when the call is to go on.
-void suffer(const Fault& fault);
 /// Overwrites the answer when the fault is one of rubbish; false when it is not.
 bool spoil(const Fault& fault, const std::vector<Region>& regions);
 

@@ -53,7 +53,7 @@ Return answer(Gpu* gpu, const std::string& call, const std::string& arguments,
               const std::vector<Region>& regions, const std::function<bool(const Json&)>& write) {
     const Fault* fault = fault_of(call, gpu);
     if (fault != nullptr) {
-        suffer(*fault);
+        harm(fault->what);
         if (fault->what == "error") return code_of(fault->code);
     }
     if (gpu != nullptr && gpu->lost_after > 0 && ++gpu->calls > gpu->lost_after) return kGpuIsLost;

@@ -44,7 +44,7 @@ Return usual(Gpu* gpu, const std::string& call, const std::vector<Region>& regio
     }
     const Fault* fault = fault_of(call, gpu);
     if (fault != nullptr) {
-        suffer(*fault);
+        harm(fault->what);
         if (fault->what == "error") return code_of(fault->code);
     }
     if (gpu != nullptr && gpu->lost_after > 0 && ++gpu->calls > gpu->lost_after) return kGpuIsLost;

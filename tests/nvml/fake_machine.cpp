@@ -10,6 +10,7 @@
 #include <map>
 
 #include "checks/json/model_json.h"
+#include "tests/fake/hide.h"
 
 namespace gpucheck {
 
@@ -107,18 +108,7 @@ void FakeMachine::fault(const std::string& call, const std::string& what, const 
 }
 
 void FakeMachine::hide(const std::vector<std::string>& symbols) {
-    const fs::path path = fs::path(folder) / "libnvidia-ml.so.1";
-    std::string bytes = bytes_of(path);
-    for (const std::string& symbol : symbols) {
-        // The dynamic linker finds a name by its hash and then compares it: a name that differs is not there.
-        // Its first place in the file is the table of dynamic names; the fake's own constants come later.
-        const std::string whole = '\0' + symbol + '\0';
-        const std::size_t at = bytes.find(whole);
-        if (at == std::string::npos) std::abort();
-        bytes[at + 1] = '-';
-    }
-    fs::remove(path);
-    std::ofstream(path, std::ios::binary) << bytes;
+    test::hide_symbols(fs::path(folder) / "libnvidia-ml.so.1", symbols);
 }
 
 Snapshot FakeMachine::machine() const {

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "kernels/host_kernels.h"
-#include "tests/fake/device_memory.h"
+#include "tests/fake/fake_gpu.h"
 #include "tests/fake/target.h"
 
 namespace gpucheck::fake {
@@ -36,18 +36,40 @@ const kernels::HostKernel* find(const FakeGpu& gpu, const std::string& name) {
     return kernels::find_host_kernel(target_of(gpu.about().architecture), name);
 }
 
+/// Kernels that stream memory: which argument is the number of 16-byte pairs, and how often each is moved.
+struct Streaming {
+    const char* kernel;
+    unsigned pairs_argument;
+    double times;
+};
+constexpr Streaming kStreaming[] = {{"stream_write", 1, 1}, {"stream_copy", 2, 2},   {"stream_triad", 3, 3},
+                                    {"stream_read", 1, 1},  {"stream_verify", 1, 1}, {"pattern_fill", 1, 1},
+                                    {"pattern_check", 1, 1}};
+
+double bytes_of(const std::string& kernel, void** arguments) {
+    for (const Streaming& each : kStreaming) {
+        if (kernel != each.kernel) continue;
+        return static_cast<double>(*static_cast<std::uint64_t*>(arguments[each.pairs_argument])) * 16 *
+               each.times;
+    }
+    return 0;
+}
+
 }  // namespace
 
 bool has_kernel(const FakeGpu& gpu, const std::string& name) {
     return find(gpu, name) != nullptr;
 }
 
-int run_kernel(FakeGpu& gpu, const std::string& name, unsigned blocks, unsigned threads, void** arguments) {
+int run_kernel(FakeGpu& gpu, Stream& stream, const std::string& name, unsigned blocks, unsigned threads,
+               void** arguments) {
     const kernels::HostKernel* kernel = find(gpu, name);
     if (kernel == nullptr) return kNotFound;
     if (gpu.skips(name)) return 0;
+    std::array<std::uint64_t, kernels::kMatrixTypes> operations{};
     kernels::HostMachine machine;
     machine.units = gpu.about().units;
+    machine.operations = operations.data();
     for (const Fault& fault : gpu.faults()) {
         if (!is_spoiling(fault, name)) continue;
         machine.spoil_product = [&](HostProduct& product) {
@@ -59,32 +81,9 @@ int run_kernel(FakeGpu& gpu, const std::string& name, unsigned blocks, unsigned 
     }
     const std::string stuck = kernels::host_launch(*kernel, blocks, threads, arguments, machine);
     gpu.settle();
+    gpu.clock().move(stream, Path::memory, bytes_of(name, arguments));
+    gpu.clock().multiply(stream, operations);
     return stuck.empty() ? 0 : kLaunchFailed;
-}
-
-int launch(Function* function, unsigned blocks, unsigned threads, void** arguments, const char* name) {
-    if (function == nullptr) return kInvalidHandle;
-    if (const int error = function->gpu->enter(name, function->name)) return error;
-    return run_kernel(*function->gpu, function->name, blocks, threads, arguments);
-}
-
-int copy(FakeGpu& gpu, void* to, const void* from, std::uint64_t bytes, bool to_device, bool from_device,
-         const char* name) {
-    if (const int error = gpu.enter(name)) return error;
-    if (to_device && !gpu.owns(to, bytes)) return kIllegalAddress;
-    if (from_device && !gpu.owns(from, bytes)) return kIllegalAddress;
-    std::memmove(to, from, bytes);
-    gpu.settle();
-    return 0;
-}
-
-int fill_words(FakeGpu& gpu, void* to, std::uint32_t word, std::uint64_t words, const char* name) {
-    if (const int error = gpu.enter(name)) return error;
-    if (!gpu.owns(to, words * 4)) return kIllegalAddress;
-    auto* out = static_cast<std::uint32_t*>(to);
-    for (std::uint64_t i = 0; i < words; ++i) out[i] = word;
-    gpu.settle();
-    return 0;
 }
 
 }  // namespace gpucheck::fake
