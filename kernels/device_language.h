@@ -18,7 +18,7 @@
 #define GPU_FN __device__ __forceinline__
 #define GPU_PURE __host__ __device__ __forceinline__ constexpr
 #define GPU_KERNEL(max_threads) extern "C" __global__ void __launch_bounds__(max_threads)
-#define GPU_SHARED(type, name, count) __shared__ type name[count]
+#define GPU_SHARED(type, name, count) alignas(16) __shared__ type name[count]
 #elif defined(GPUCHECK_AMD) || defined(__HIP__)
 #define GPU_FN __attribute__((device)) __attribute__((always_inline)) inline
 #define GPU_PURE __attribute__((device)) __attribute__((host)) __attribute__((always_inline)) inline constexpr
@@ -26,14 +26,14 @@
 // halved.
 #define GPU_KERNEL(max_threads) \
     extern "C" __attribute__((global)) void __attribute__((amdgpu_flat_work_group_size(1, max_threads)))
-#define GPU_SHARED(type, name, count) static __attribute__((shared)) type name[count]
+#define GPU_SHARED(type, name, count) alignas(16) static __attribute__((shared)) type name[count]
 #else
 #include "kernels/host_execution.h"
 #define GPU_FN inline
 #define GPU_PURE inline constexpr
 #define GPU_KERNEL(max_threads) void
 // All threads of a block are fibers of one operating system thread, and blocks run one after the other.
-#define GPU_SHARED(type, name, count) static thread_local type name[count]
+#define GPU_SHARED(type, name, count) alignas(16) static thread_local type name[count]
 #endif
 
 #if defined(__clang__) && !defined(GPUCHECK_ON_HOST)
@@ -176,6 +176,14 @@ GPU_FN Pair load_streaming(const Pair* p) {
 GPU_FN void store_streaming(Pair* p, Pair v) {
     __builtin_nontemporal_store(NativePair{v.x, v.y}, reinterpret_cast<NativePair*>(p));
 }
+/// As a vector: clang takes a copied struct through scratch memory.
+GPU_FN Pair load_pair(const Pair* p) {
+    const NativePair v = *reinterpret_cast<const NativePair*>(p);
+    return {v.x, v.y};
+}
+GPU_FN void store_pair(Pair* p, Pair v) {
+    *reinterpret_cast<NativePair*>(p) = NativePair{v.x, v.y};
+}
 
 #elif defined(GPUCHECK_ON_HOST)
 
@@ -220,6 +228,15 @@ GPU_FN void store_streaming(Pair* p, Pair v) {
     *p = v;
 }
 
+#endif
+
+#if !defined(GPUCHECK_AMD)
+GPU_FN Pair load_pair(const Pair* p) {
+    return *p;
+}
+GPU_FN void store_pair(Pair* p, Pair v) {
+    *p = v;
+}
 #endif
 
 template <u32 kValue>

@@ -18,6 +18,17 @@ struct HostInstruction {
 void host_multiply_add_bits(HostInstruction instruction, const u32* a, const u32* b, u32 scale_a, u32 scale_b,
                             void* sum);
 
+/// The same with B in shared memory, where wgmma's descriptor says; `shared` is what lies at kHostSharedBase.
+constexpr u32 kHostSharedBase = 1024;
+void host_multiply_add_shared_bits(HostInstruction instruction, const u32* a, const u32* shared,
+                                   u64 descriptor, void* sum);
+
+template <class Element>
+void host_multiply_add_shared(HostInstruction instruction, const u32* a, const u32* shared, u64 descriptor,
+                              Element* sum) {
+    host_multiply_add_shared_bits(instruction, a, shared, descriptor, sum);
+}
+
 template <class Element>
 void host_multiply_add(HostInstruction instruction, const u32* a, const u32* b, u32 scale_a, u32 scale_b,
                        Element* sum) {

@@ -20,6 +20,12 @@
 namespace gpucheck::kernels {
 namespace {
 
+constexpr std::string_view kNativeSource = "matrix_native";
+
+bool uses_matrix_units(std::string_view source) {
+    return source == "matrix" || source == "gemm";
+}
+
 constexpr std::size_t kMostBytes = std::size_t{64}
                                    << 20;  // far above any image; a damaged size is not believed
 
@@ -76,8 +82,17 @@ std::vector<std::string> amd_candidates(std::string_view architecture) {
     return names;
 }
 
-std::vector<std::string> candidates(Vendor vendor, std::string_view architecture, bool matrix) {
-    return vendor == Vendor::amd ? amd_candidates(architecture) : nvidia_candidates(architecture, matrix);
+/// Instructions of one architecture alone ("sm_90a") run on that one and on no later one.
+std::vector<std::string> native_candidates(std::string_view architecture) {
+    const std::optional<int> asked = compute_capability(architecture);
+    if (!asked) return {};
+    return {"sm_" + std::to_string(*asked) + "a"};
+}
+
+std::vector<std::string> candidates(Vendor vendor, std::string_view architecture, std::string_view source) {
+    if (vendor == Vendor::amd) return amd_candidates(architecture);
+    if (source == kNativeSource) return native_candidates(architecture);
+    return nvidia_candidates(architecture, uses_matrix_units(source));
 }
 
 const std::vector<ImageRow>& rows() {
@@ -134,10 +149,16 @@ Target target_of(Vendor vendor, std::string_view architecture) {
     return Target::none;
 }
 
+Target native_target(std::string_view architecture) {
+    const std::optional<int> asked = compute_capability(architecture);
+    if (asked == 90) return Target::sm90;
+    return asked == 120 ? Target::sm120 : Target::none;
+}
+
 Fact<Image> find_image(Vendor vendor, std::string_view architecture, std::string_view kernel_source) {
     const std::string source = "kernels/" + std::string(kernel_source) + ".gpu.cpp";
     std::string obstacle;
-    for (const std::string& name : candidates(vendor, architecture, kernel_source == "matrix")) {
+    for (const std::string& name : candidates(vendor, architecture, kernel_source)) {
         const ImageRow* row = find_row(vendor, name, kernel_source);
         if (row == nullptr) continue;
         if (row->packed.empty()) {
@@ -146,7 +167,9 @@ Fact<Image> find_image(Vendor vendor, std::string_view architecture, std::string
         }
         std::optional<std::string> bytes = unpack(row->packed);
         if (!bytes) return Missing{source, "the embedded image for " + name + " is damaged"};
-        const Target target = kernel_source == "matrix" ? target_of(vendor, architecture) : Target::none;
+        const Target target = kernel_source == kNativeSource     ? native_target(name)
+                              : uses_matrix_units(kernel_source) ? target_of(vendor, architecture)
+                                                                 : Target::none;
         return Fact<Image>(Image{std::move(*bytes), name, name.starts_with("compute_"), target}, source);
     }
     if (!obstacle.empty())

@@ -23,11 +23,15 @@ struct Image {
 
 /// `architecture` as the driver names it: "gfx942:sramecc+:xnack-", or "sm_90" made of the compute
 /// capability. `kernel_source` is the file's name without .gpu.cpp: memory_stream, memory_pattern, matrix,
-/// launch. The Missing's `why` tells what would be needed.
+/// launch, gemm; matrix_native for the instructions of that architecture alone. The Missing's `why` tells
+/// what would be needed.
 Fact<Image> find_image(Vendor vendor, std::string_view architecture, std::string_view kernel_source);
 
 /// Which matrix instructions the kernels for an architecture use; none if it has no matrix image.
 Target target_of(Vendor vendor, std::string_view architecture);
+
+/// What an NVIDIA architecture has beside those: wgmma on sm_90, formats below FP8 on sm_120; else none.
+Target native_target(std::string_view architecture);
 
 /// One row of what was, or could not be, built.
 struct ImageRow {

@@ -1,6 +1,6 @@
 // Finds matrix units that compute wrongly: every lane multiplies integers whose exact product plain integer
 // arithmetic knows, at full rate and on every compute unit, and compares each result bit for bit.
-#include "kernels/matrix_operations.h"
+#include "kernels/matrix_chains.h"
 #include "kernels/report.h"
 
 namespace gpucheck::kernels {
@@ -8,60 +8,6 @@ namespace gpucheck::kernels {
 #if defined(GPUCHECK_ON_HOST)
 namespace GPUCHECK_TARGET {
 #endif
-
-constexpr u32 kStagingWords = 16;
-
-/// What a wave knows of itself and of its round.
-struct Wave {
-    u64 seed;
-    u32 number, lane, round;
-};
-
-/// One wave's own words of the staging area; no other lane touches them, so no barrier is needed.
-struct Staging {
-    u32* words;  // of this thread, kMatrixThreads apart
-    GPU_FN u32& operator[](u32 i) const { return words[i * kMatrixThreads]; }
-};
-
-/// Which operand: a step's A or B, or A with all signs turned.
-struct Wanted {
-    u32 step, part;
-    bool is_a, negative;
-};
-
-/// Writes the words of one operand of this lane to the staging area.
-template <MatrixType kType>
-GPU_FN void stage_operand(const Wave& wave, Staging staging, Wanted wanted) {
-    constexpr NumberFormat kFormat = number_format(kType, fp8_of(kTarget));
-    constexpr MatrixShape kShape = matrix_shape(kTarget, kType);
-    const u32 key =
-        fragment_key(wave.seed, wave.number, wave.round, wanted.step, wanted.is_a ? 0 : 1, wanted.part);
-    const bool wide = wanted.is_a == (wave.round % 2 == 0);
-    const u32 elements = wanted.is_a ? kShape.a_elements : kShape.b_elements;
-    u64 pending = 0;
-    u32 pending_bits = 0, word = 0;
-    GPU_NO_UNROLL for (u32 e = 0; e < elements; ++e) {
-        const Place at =
-            wanted.is_a ? place_a(kTarget, kType, wave.lane, e) : place_b(kTarget, kType, wave.lane, e);
-        const u32 pair = operand_pair(key, at.line, at.other / 2);
-        const i32 value = operand_value(kType, wide, at.other % 2 == 0 ? pair & 0xFFFF : pair >> 16);
-        const u64 code = encode_integer(kFormat, wanted.negative ? -value : value);
-        pending = kFormat.bits == 64 ? code : pending | code << pending_bits;
-        pending_bits += kFormat.bits;
-        while (pending_bits >= 32) {
-            staging[word++] = static_cast<u32>(pending);
-            pending >>= 32;
-            pending_bits -= 32;
-        }
-    }
-}
-
-/// Two times per sign bit of the scale byte: the factor that the scaled instructions put on a line.
-template <MatrixType kType>
-GPU_FN u32 line_shift(const Wave& wave, u32 side, u32 part, u32 line) {
-    if (!is_scaled(kTarget, kType)) return 0;
-    return line_scale(fragment_key(wave.seed, wave.number, wave.round, 0, 3 + side, part), line);
-}
 
 /// The exact result by plain integer arithmetic, which the matrix unit has no part in.
 template <MatrixType kType>
@@ -99,121 +45,42 @@ GPU_FN u64 raw_bits(T value) {
         return bits_as<u32>(value);
 }
 
-/// All registers of the inner loop.
-template <MatrixType kType>
-struct Chains {
-    using F = Fragments<kTarget, kType>;
-    static constexpr MatrixShape kShape = F::kShape;
-    typename F::A plus[kSteps][kShape.a_parts], minus[kSteps][kShape.a_parts];
-    typename F::B b[kSteps][kShape.b_parts];
-    typename F::D sum[kShape.a_parts][kShape.b_parts];
-    u32 scale_a[kShape.a_parts], scale_b[kShape.b_parts];
-};
-
-template <u32 kCount>
-GPU_FN void take_if(bool wanted, Words<kCount>& operand, Staging staging) {
-    if (!wanted) return;
-    each<kCount>([&](auto i) { operand.w[i] = staging[i]; });
-}
-
-/// Makes the operands one after the other in one loop (the code once, not twelve times). Which registers take
-/// the staged words is written out: an index known only at run time would move the registers to slow scratch
-/// memory.
-template <MatrixType kType>
-GPU_FN void make_operands(Chains<kType>& chains, const Wave& wave, Staging staging) {
-    constexpr MatrixShape kShape = Chains<kType>::kShape;
-    constexpr u32 kMost = kShape.a_parts > kShape.b_parts ? kShape.a_parts : kShape.b_parts;
-    GPU_NO_UNROLL for (u32 number = 0; number < 3 * kSteps * kMost; ++number) {
-        const u32 role = number / (kSteps * kMost);  // 0: A, 1: -A, 2: B
-        const Wanted wanted{number / kMost % kSteps, number % kMost, role < 2, role == 1};
-        if (wanted.part >= (wanted.is_a ? kShape.a_parts : kShape.b_parts)) continue;
-        stage_operand<kType>(wave, staging, wanted);
-        each<kSteps>([&](auto step) {
-            each<kMost>([&](auto part) {
-                const bool here = step == wanted.step && part == wanted.part;
-                if (part < kShape.a_parts) {
-                    take_if(here && role == 0, chains.plus[step][part % kShape.a_parts], staging);
-                    take_if(here && role == 1, chains.minus[step][part % kShape.a_parts], staging);
-                }
-                if (part < kShape.b_parts)
-                    take_if(here && role == 2, chains.b[step][part % kShape.b_parts], staging);
-            });
-        });
-    }
-}
-
-template <MatrixType kType>
-GPU_FN void prepare(Chains<kType>& chains, const Wave& wave, Staging staging) {
-    using F = Fragments<kTarget, kType>;
-    constexpr MatrixShape kShape = F::kShape;
-    const u32 line_a = place_a(kTarget, kType, wave.lane, 0).line,
-              line_b = place_b(kTarget, kType, wave.lane, 0).line;
-    make_operands<kType>(chains, wave, staging);
-    each<kShape.a_parts>(
-        [&](auto i) { chains.scale_a[i] = (127 + line_shift<kType>(wave, 0, i, line_a)) * 0x01010101u; });
-    each<kShape.b_parts>(
-        [&](auto i) { chains.scale_b[i] = (127 + line_shift<kType>(wave, 1, i, line_b)) * 0x01010101u; });
-    each<kShape.a_parts>([&](auto i) {
-        each<kShape.b_parts>([&](auto j) {
-            const u32 key = fragment_key(wave.seed, wave.number, wave.round, 0, 2, i * 16 + j);
-            each<kShape.d_elements>([&](auto r) {
-                const Place at = place_d(kTarget, kType, wave.lane, r);
-                chains.sum[i][j][r.value] =
-                    static_cast<typename F::Element>(start_value(key, at.line, at.other));
-            });
-        });
-    });
-}
-
-/// Adds one step's products to all chains. No chain waits for another one.
-template <MatrixType kType, bool kPlus>
-GPU_FN void add_step(Chains<kType>& chains, auto step) {
-    constexpr MatrixShape kShape = Chains<kType>::kShape;
-    each<kShape.a_parts>([&](auto i) {
-        each<kShape.b_parts>([&](auto j) {
-            chains.sum[i][j] = multiply_add<kTarget, kType>(
-                kPlus ? chains.plus[step][i] : chains.minus[step][i], chains.b[step][j], chains.sum[i][j],
-                chains.scale_a[i], chains.scale_b[j]);
-        });
-    });
-}
-
-/// The inner loop, 4 * a_parts * b_parts instructions an iteration, and the products that remain in the
-/// result.
-template <MatrixType kType>
-GPU_FN void run(Chains<kType>& chains, u32 iterations) {
-    GPU_NO_UNROLL for (u32 i = 0; i < iterations; ++i) {
-        each<kSteps>([&](auto step) { add_step<kType, true>(chains, step); });
-        each<kSteps>([&](auto step) { add_step<kType, false>(chains, step); });
-    }
-    each<kSteps>([&](auto step) { add_step<kType, true>(chains, step); });
-}
-
 GPU_FN bool hits(const MatrixInjection& inject, MatrixFault kind, const Wave& wave) {
     return inject.kind == kind && inject.block == block_index() && inject.round == wave.round &&
            inject.lane == wave.lane;
 }
 
-/// Compares this lane's elements of one chain; returns how many are wrong.
+/// Some of a chain's accumulators: so many as the staging area holds.
 template <MatrixType kType>
-GPU_FN u32 check_chain(const Wave& wave, Staging staging, u32 chain, u32 unit, const MatrixParameters* asked,
-                       u64 tile, CheckResult* result) {
+struct Slice {
+    static constexpr u32 kWords = kType == MatrixType::f64 ? 2 : 1;
+    static constexpr u32 kAll = matrix_shape(kTarget, kType).d_elements;
+    static constexpr u32 kElements = kAll * kWords > kStagingWords ? kStagingWords / kWords : kAll;
+    static constexpr u32 kSlices = kAll / kElements;
+    u32 chain, first;
+};
+
+/// Compares this lane's elements of one slice; returns how many are wrong.
+template <MatrixType kType>
+GPU_FN u32 check_slice(const Wave& wave, Staging staging, Slice<kType> slice, u32 unit,
+                       const MatrixParameters* asked, u64 tile, CheckResult* result) {
     constexpr MatrixShape kShape = matrix_shape(kTarget, kType);
-    constexpr u32 kWords = kType == MatrixType::f64 ? 2 : 1;
-    const u32 part_a = chain / kShape.b_parts, part_b = chain % kShape.b_parts;
+    constexpr u32 kWords = Slice<kType>::kWords;
+    const u32 part_a = slice.chain / kShape.b_parts, part_b = slice.chain % kShape.b_parts;
     u32 wrong = 0;
-    GPU_NO_UNROLL for (u32 r = 0; r < kShape.d_elements; ++r) {
+    GPU_NO_UNROLL for (u32 i = 0; i < Slice<kType>::kElements; ++i) {
+        const u32 r = slice.first + i;
         const Place at = place_d(kTarget, kType, wave.lane, r);
         const u64 index = u64{at.line} * kShape.n + at.other;
-        u64 got = staging[r * kWords];
-        if constexpr (kWords == 2) got |= u64{staging[r * kWords + 1]} << 32;
+        u64 got = staging[i * kWords];
+        if constexpr (kWords == 2) got |= u64{staging[i * kWords + 1]} << 32;
         if (asked->output != nullptr) asked->output[tile * kShape.m * kShape.n + index] = got;
         const u64 expected = result_bits<kType>(exact_result<kType>(wave, part_a, part_b, at));
         if (got == expected) continue;
         ++wrong;
         report(result, Mismatch{index, expected, got, expected ^ got, static_cast<u32>(Experiment::matrix),
                                 static_cast<u32>(kType), block_index(), thread_index() / kShape.wave,
-                                wave.lane, r, unit, wave.round, chain, 0});
+                                wave.lane, r, unit, wave.round, slice.chain, 0});
     }
     return wrong;
 }
@@ -227,26 +94,29 @@ GPU_FN void inject_operand(Chains<kType>& chains, const MatrixInjection& inject,
     });
 }
 
-/// Writes one chain's results to the staging area, with a bit flipped if that is asked for.
+/// Writes one slice's results to the staging area, with a bit flipped if that is asked for.
 template <MatrixType kType>
-GPU_FN void stage_results(Chains<kType>& chains, u32 chain, Staging staging, const MatrixInjection& inject,
-                          bool flips) {
+GPU_FN void stage_results(Chains<kType>& chains, Slice<kType> slice, Staging staging,
+                          const MatrixInjection& inject, bool flips) {
     using F = Fragments<kTarget, kType>;
     constexpr MatrixShape kShape = F::kShape;
-    constexpr u32 kWords = kType == MatrixType::f64 ? 2 : 1;
+    constexpr u32 kWords = Slice<kType>::kWords, kElements = Slice<kType>::kElements;
     each<kShape.a_parts>([&](auto i) {
         each<kShape.b_parts>([&](auto j) {
-            if (chain != i * kShape.b_parts + j) return;
+            if (slice.chain != i * kShape.b_parts + j) return;
             each<kShape.d_elements>([&](auto r) {
+                if (slice.first != r / kElements * kElements) return;
                 const u64 bits = raw_bits(static_cast<typename F::Element>(chains.sum[i][j][r.value]));
-                staging[r * kWords] = static_cast<u32>(bits);
-                if constexpr (kWords == 2) staging[r * kWords + 1] = static_cast<u32>(bits >> 32);
+                staging[r % kElements * kWords] = static_cast<u32>(bits);
+                if constexpr (kWords == 2) staging[r % kElements * kWords + 1] = static_cast<u32>(bits >> 32);
             });
         });
     });
-    if (!flips || inject.chain != chain || inject.element >= kShape.d_elements) return;
-    staging[inject.element * kWords] ^= static_cast<u32>(inject.flip);
-    if constexpr (kWords == 2) staging[inject.element * kWords + 1] ^= static_cast<u32>(inject.flip >> 32);
+    if (!flips || inject.chain != slice.chain || inject.element / kElements != slice.first / kElements)
+        return;
+    const u32 at = inject.element % kElements * kWords;
+    staging[at] ^= static_cast<u32>(inject.flip);
+    if constexpr (kWords == 2) staging[at + 1] ^= static_cast<u32>(inject.flip >> 32);
 }
 
 /// One round: operands, products, comparison. Returns the number of this lane's wrong elements.
@@ -257,7 +127,7 @@ GPU_FN u32 run_round(const Wave& wave, Staging staging, u32 unit, const MatrixPa
     Chains<kType> chains;
     prepare<kType>(chains, wave, staging);
     inject_operand<kType>(chains, asked->inject, wave);
-    wave_converge();
+    publish_operands();
     run<kType>(chains, asked->iterations);
 
     const bool flips = hits(asked->inject, MatrixFault::accumulator, wave) &&
@@ -265,9 +135,11 @@ GPU_FN u32 run_round(const Wave& wave, Staging staging, u32 unit, const MatrixPa
     const u64 waves = u64{grid_size()} * (block_size() / kShape.wave);
     const u64 first_tile = (wave.round * waves + wave.number) * (kShape.a_parts * kShape.b_parts);
     u32 wrong = 0;
-    GPU_NO_UNROLL for (u32 chain = 0; chain < kShape.a_parts * kShape.b_parts; ++chain) {
-        stage_results<kType>(chains, chain, staging, asked->inject, flips);
-        wrong += check_chain<kType>(wave, staging, chain, unit, asked, first_tile + chain, result);
+    constexpr u32 kSlices = Slice<kType>::kSlices;
+    GPU_NO_UNROLL for (u32 i = 0; i < kShape.a_parts * kShape.b_parts * kSlices; ++i) {
+        const Slice<kType> slice{i / kSlices, i % kSlices * Slice<kType>::kElements};
+        stage_results<kType>(chains, slice, staging, asked->inject, flips);
+        wrong += check_slice<kType>(wave, staging, slice, unit, asked, first_tile + slice.chain, result);
     }
     return wrong;
 }
@@ -295,14 +167,18 @@ GPU_FN void check_matrix(const MatrixParameters* asked, CheckResult* result) {
 
 // A type that the architecture lacks has no kernel: looking it up fails, and says so, instead of doing
 // nothing.
-#define GPUCHECK_MATRIX(type_)                                                           \
-    GPU_KERNEL(256) matrix_##type_(const MatrixParameters* asked, CheckResult* result) { \
-        check_matrix<MatrixType::type_>(asked, result);                                  \
+#define GPUCHECK_MATRIX(type_)                                                                        \
+    GPU_KERNEL(256) GPUCHECK_KERNEL_NAME(type_)(const MatrixParameters* asked, CheckResult* result) { \
+        check_matrix<MatrixType::type_>(asked, result);                                               \
     }
+#if GPUCHECK_HAS_F64
 GPUCHECK_MATRIX(f64)
+#endif
+#if GPUCHECK_HAS_BASIC
 GPUCHECK_MATRIX(f16)
 GPUCHECK_MATRIX(bf16)
 GPUCHECK_MATRIX(i8)
+#endif
 #if GPUCHECK_HAS_TF32
 GPUCHECK_MATRIX(tf32)
 #endif

@@ -4,8 +4,26 @@
 
 #include "kernels/matrix_layouts.h"
 
-// The host build names its target and what it has (host_kernels.cpp).
-#if defined(__gfx90a__)
+// The host build names its target and what it has, and so do the images of what only one architecture has:
+// GPUCHECK_WGMMA for sm_90a, GPUCHECK_F8F6F4 for sm_120a (kernels/CMakeLists.txt).
+#if defined(GPUCHECK_WGMMA)
+#define GPUCHECK_TARGET sm90
+#define GPUCHECK_KERNEL_NAME(type) wgmma_##type
+#define GPUCHECK_HAS_BASIC 1
+#define GPUCHECK_HAS_TF32 1
+#define GPUCHECK_HAS_FP8 1
+#elif defined(GPUCHECK_F8F6F4)
+#define GPUCHECK_TARGET sm120
+#define GPUCHECK_KERNEL_NAME(type) f8f6f4_##type
+#define GPUCHECK_HAS_FP6 1
+#else
+#define GPUCHECK_KERNEL_NAME(type) matrix_##type
+#define GPUCHECK_HAS_BASIC 1
+#define GPUCHECK_HAS_F64 1
+#endif
+
+#if defined(GPUCHECK_TARGET)
+#elif defined(__gfx90a__)
 #define GPUCHECK_TARGET gfx90a
 #elif defined(__gfx942__)
 #define GPUCHECK_TARGET gfx942
@@ -26,6 +44,9 @@
 
 #if defined(GPUCHECK_ON_HOST)
 #include "kernels/host_matrix.h"
+#endif
+#if defined(GPUCHECK_WGMMA)
+#include "kernels/wgmma.h"
 #endif
 
 namespace gpucheck::kernels {
@@ -61,19 +82,39 @@ struct Vector {
 };
 #endif
 
+#if defined(GPUCHECK_WGMMA)
+template <Target kWhich, u32 kCount>
+struct Operand {
+    using type = SharedOperand;
+};
+#else
+template <Target kWhich, u32 kCount>
+struct Operand {
+    using type = Words<kCount>;
+};
+#endif
+
 template <Target kWhich, MatrixType kType>
 struct Fragments {
     static constexpr MatrixShape kShape = matrix_shape(kWhich, kType);
-    static constexpr u32 kBits = number_format(kType, Fp8::ocp).bits;
+    static constexpr u32 kBits = storage_of(kWhich, kType).bits;
     static constexpr u32 kWordsA = kShape.a_elements * kBits / 32;
     static constexpr u32 kWordsB = kShape.b_elements * kBits / 32;
     using Element = typename Scalar<kType>::type;
     using A = Words<kWordsA>;
-    using B = Words<kWordsB>;
+    using B = typename Operand<kWhich, kWordsB>::type;
     using D = Vector<Element, kShape.d_elements>;
 };
 
-#if defined(GPUCHECK_AMD)
+#if defined(GPUCHECK_WGMMA)
+
+template <Target kWhich, MatrixType kType, class F = Fragments<kWhich, kType>>
+GPU_FN typename F::D multiply_add(typename F::A a, typename F::B b, typename F::D c, u32, u32) {
+    warpgroup_multiply_add<kType>(a.w, b.descriptor, c.v);
+    return c;
+}
+
+#elif defined(GPUCHECK_AMD)
 
 /// Eight registers, of which a 6-bit or 4-bit operand uses the first six or four.
 template <u32 kCount>
@@ -161,6 +202,12 @@ GPU_FN typename F::D multiply_add(typename F::A a, typename F::B b, typename F::
         GPUCHECK_MMA_16X8("m16n8k32.row.col.f32.e4m3.e4m3.f32", "f");
     } else if constexpr (kType == MatrixType::e5m2) {
         GPUCHECK_MMA_16X8("m16n8k32.row.col.f32.e5m2.e5m2.f32", "f");
+    } else if constexpr (kType == MatrixType::e2m3) {
+        GPUCHECK_MMA_16X8("m16n8k32.row.col.kind::f8f6f4.f32.e2m3.e2m3.f32", "f");
+    } else if constexpr (kType == MatrixType::e3m2) {
+        GPUCHECK_MMA_16X8("m16n8k32.row.col.kind::f8f6f4.f32.e3m2.e3m2.f32", "f");
+    } else if constexpr (kType == MatrixType::e2m1) {
+        GPUCHECK_MMA_16X8("m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m1.f32", "f");
     }
     return c;
 }

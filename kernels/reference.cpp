@@ -1,8 +1,10 @@
 // See reference.h.
 #include "kernels/reference.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 namespace gpucheck::kernels {
@@ -147,6 +149,30 @@ u64 operations_per_round(Target target, MatrixType type, u32 iterations) {
     const MatrixShape shape = matrix_shape(target, type);
     const u64 instructions = u64{shape.a_parts} * shape.b_parts * kSteps * (2 * u64{iterations} + 1);
     return 2 * u64{shape.m} * shape.n * shape.k * instructions;
+}
+
+std::optional<GemmData> gemm_data(MatrixType type, u64 seed, u32 depth) {
+    constexpr u32 kTries = 64;
+    const i64 limit = gemm_limit(type), largest = gemm_largest_sum(type);
+    // Within a slab the order is the instruction's: all of its products may come before any other's.
+    const i64 slab = i64{kGemmSlabBytes} * 8 / element_bits_of(type) * (2 * limit) * (2 * limit);
+    const i64 bound = (largest - slab) / (4 * limit * limit);  // of each sum, at every step
+    for (u32 attempt = 0; attempt < kTries; ++attempt) {
+        GemmData data{static_cast<u32>(mix64(mix64(seed + kGolden) + attempt) >> 32), {}};
+        i32 most = 0;
+        for (u32 k = 0; k < depth && most <= bound; ++k) {
+            const GemmPair a = gemm_step(data.key, 0, k), b = gemm_step(data.key, 1, k);
+            GemmSums& sums = data.sums;
+            sums = {sums.xx + a.x * b.x, sums.xy + a.x * b.y, sums.yx + a.y * b.x, sums.yy + a.y * b.y};
+            most =
+                std::max({most, std::abs(sums.xx), std::abs(sums.xy), std::abs(sums.yx), std::abs(sums.yy)});
+        }
+        const GemmSums& sums = data.sums;
+        // Sums that are all zero would make a product that a launch without effect also leaves.
+        const bool alive = sums.xx != 0 && sums.xy != 0 && sums.yx != 0 && sums.yy != 0;
+        if (alive && most <= bound) return data;
+    }
+    return std::nullopt;
 }
 
 }  // namespace gpucheck::kernels

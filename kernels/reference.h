@@ -2,9 +2,10 @@
 // device.
 #pragma once
 
+#include <optional>
 #include <vector>
 
-#include "kernels/matrix_shapes.h"
+#include "kernels/gemm_data.h"
 
 namespace gpucheck::kernels {
 
@@ -43,5 +44,15 @@ u64 wrong_elements(const TileAt& at, const u64* output);
 
 /// Arithmetic operations (two for each multiply-accumulate) of one wave in one round.
 u64 operations_per_round(Target target, MatrixType type, u32 iterations);
+
+/// The data of a large product: what makes it, and what every element follows from.
+struct GemmData {
+    u32 key;
+    GemmSums sums;
+};
+
+/// For `depth` steps of k. nullopt: so many steps would leave the range in which every order of adding is
+/// exact.
+std::optional<GemmData> gemm_data(MatrixType type, u64 seed, u32 depth);
 
 }  // namespace gpucheck::kernels

@@ -12,7 +12,7 @@ namespace gpucheck::kernels {
 enum class MatrixType : u32 { f64, tf32, f16, bf16, e4m3, e5m2, i8, e2m3, e3m2, e2m1 };
 constexpr u32 kMatrixTypes = 10;
 
-enum class Experiment : u32 { memory_stream = 1, memory_pattern = 2, matrix = 3 };
+enum class Experiment : u32 { memory_stream = 1, memory_pattern = 2, matrix = 3, gemm = 4 };
 
 /// Ids of compute units (AMD, 12 bits) and multiprocessors (NVIDIA) are below this; a larger one is counted
 /// apart.
@@ -20,7 +20,8 @@ constexpr u32 kUnits = 4096;
 constexpr u32 kRecords = 64;
 constexpr u32 kAddressBits = 48;
 
-/// One wrong value. `index` is a byte offset in memory experiments; in matrix it is row * columns + column.
+/// One wrong value. `index` is a byte offset in memory experiments; in matrix it is row * columns + column,
+/// in gemm row << 32 | column, and `block` the tile.
 struct Mismatch {
     u64 index, expected, got, difference;
     u32 experiment, kind;            // kind: MatrixType or Pattern

@@ -2,13 +2,15 @@
 """What the compilers made of the kernels: registers that spilled, a type's instruction that is not there, or a loop that
 leaves the matrix unit idle would make a healthy GPU look slow, or test something else than what is reported.
 
-usage: isa.py registers|instructions|busy|nvidia --images DIR --readelf X --objdump X --mca X --ptxas X
+usage: isa.py registers|instructions|busy|nvidia|sass --images DIR --readelf X --objdump X --mca X --ptxas X
 """
 import argparse
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import cubin
 
 SKIP = 77
 AMD = ["gfx90a", "gfx942", "gfx950"]
@@ -70,7 +72,7 @@ def registers(args):
             bad += [f"{image.name} {value['name']}: {key} {value[key]}"
                     for key in ("vgpr_spill_count", "sgpr_spill_count", "private_segment_fixed_size") if value[key] != "0"]
             name = re.sub(r"\.kd$", "", value.get("symbol", value["name"]))
-            most = "256" if name.startswith("matrix") else "1024"
+            most = "256" if name.startswith("matrix") or re.fullmatch(r"gemm_(f16|bf16|e4m3)", name) else "1024"
             if value["max_flat_workgroup_size"] != most:
                 bad.append(f"{image.name} {name}: workgroup size {value['max_flat_workgroup_size']}")
             value = {}
@@ -104,7 +106,7 @@ def inner_loop(instructions):
 
 def each_matrix_kernel(args):
     objdump = need(args.objdump, "llvm-objdump")
-    images = {p.suffix[1:]: p for p in amd_images(args.images) if p.name.startswith("matrix")}
+    images = {p.suffix[1:]: p for p in amd_images(args.images) if p.stem == "matrix"}
     for arch in AMD:
         if arch not in images:
             continue
@@ -128,6 +130,16 @@ def instructions(args):
             code_text = f"cbsz:{FORMAT_CODE[kind]} blgp:{FORMAT_CODE[kind]}"
             if not all(code_text in t for t in products):
                 bad.append(f"{arch} {kind}: no {code_text} in {products[0]}")
+    for image in (p for p in amd_images(args.images) if p.stem == "gemm"):
+        arch = image.suffix[1:]
+        for name, code in kernels_of(args.objdump, image).items():
+            kind = name.removeprefix("gemm_")
+            if kind not in EXPECTED[arch]:
+                continue
+            kernels += 1
+            names = {re.sub(r"_e64$", "", t.split()[0]) for _, t, _ in code if t.startswith("v_mfma")}
+            if names != {EXPECTED[arch][kind]}:
+                bad.append(f"{arch} {name}: {sorted(names)}")
     return bad, kernels
 
 
@@ -166,8 +178,8 @@ def nvidia(args):
         found = entry.group(1).count("mma.sync.aligned." + shape)
         if found < 3 * STEPS * chains or found != entry.group(1).count("mma.sync"):
             bad.append(f"matrix_{kind}: {found} of {shape}")
-    for source in [ptx, *sorted(args.images.glob("*.compute_80"))]:
-        log = subprocess.run([ptxas, "-v", f"-arch={'sm_89' if source == ptx else 'sm_80'}", source, "-o", "/dev/null"],
+    for source in sorted(p for p in args.images.glob("*.compute_*") if p.suffix != ".zst"):
+        log = subprocess.run([ptxas, "-v", "-arch=sm_" + source.suffix[-2:], source, "-o", "/dev/null"],
                              capture_output=True, text=True).stderr
         properties = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", log)
         kernels += len(properties)
@@ -180,14 +192,49 @@ def nvidia(args):
     return bad, kernels
 
 
+def expected_sass(image, kind):
+    """The matrix instruction of a kernel in an image, and how often; 0: any number."""
+    arch = int(re.sub(r"\D", "", image.suffix[1:]))
+    if image.stem == "matrix_native":
+        name = "QMMA" if arch == 120 else {"i8": "IGMMA", "e4m3": "QGMMA", "e5m2": "QGMMA"}.get(kind, "HGMMA")
+        return name, 48 if arch == 120 else 12
+    if kind in ("e4m3", "e5m2") and 90 <= arch < 120:
+        return "HMMA", 0  # by FP16, in a routine of its own: what matrix_paths.cpp tells of the legacy path
+    name = {"f64": "DMMA", "i8": "IMMA", "e4m3": "QMMA", "e5m2": "QMMA"}.get(kind, "HMMA")
+    return name, 0 if image.stem == "gemm" else 96 if kind == "f64" else 48
+
+
+def sass(args):
+    """No image has a kernel with a stack, and each matrix kernel holds its type's instruction, for every product, and no
+    other. Products of wgmma follow each other without a wait: two fences and two waits in all."""
+    images = [p for p in sorted(args.images.glob("*.sm_*")) if p.suffix != ".zst"] or skip(f"no cubins in {args.images}")
+    bad, kernels = [], 0
+    for image in images:
+        bad += [f"{image.name} {name}: {bytes_} bytes of stack" for name, bytes_ in cubin.stacks(image).items() if bytes_]
+        for name, counts in cubin.opcodes(image).items():
+            kernels += 1
+            kind = name.split("_")[-1]
+            found = cubin.matrix_opcodes(counts)
+            if not re.fullmatch(r"(matrix|wgmma|f8f6f4|gemm)_(?!check)[a-z0-9]+", name):
+                if found:
+                    bad.append(f"{image.name} {name}: {found}")
+                continue
+            wanted, times = expected_sass(image, kind)
+            if set(found) != {wanted} or times not in (0, found[wanted]):
+                bad.append(f"{image.name} {name}: {found}, not {times or 'any'} {wanted}")
+            if name.startswith("wgmma") and counts[cubin.WARPGROUP] != 4:
+                bad.append(f"{image.name} {name}: {counts[cubin.WARPGROUP]} fences and waits")
+    return bad, kernels
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("part", choices=["registers", "instructions", "busy", "nvidia"])
+    parser.add_argument("part", choices=["registers", "instructions", "busy", "nvidia", "sass"])
     parser.add_argument("--images", type=Path, required=True)
     for tool in ("readelf", "objdump", "mca", "ptxas"):
         parser.add_argument(f"--{tool}", default="")
     args = parser.parse_args()
-    part = {"registers": registers, "instructions": instructions, "busy": busy, "nvidia": nvidia}[args.part]
+    part = {"registers": registers, "instructions": instructions, "busy": busy, "nvidia": nvidia, "sass": sass}[args.part]
     bad, kernels = part(args)
     for line in bad:
         print(f"wrong: {line}")

@@ -104,7 +104,8 @@ TEST(Formats, OperandsReachTheWholeRange) {
 /// Every order of adding is exact only below the accumulator's integer limit; FP8 on Hopper keeps about 14
 /// bits.
 TEST(Formats, NoSumLeavesTheExactRange) {
-    for (const Target target : {Target::gfx90a, Target::gfx942, Target::gfx950, Target::sm80, Target::sm89}) {
+    for (const Target target : {Target::gfx90a, Target::gfx942, Target::gfx950, Target::sm80, Target::sm89,
+                                Target::sm90, Target::sm120}) {
         for (u32 t = 0; t < kMatrixTypes; ++t) {
             const auto type = static_cast<MatrixType>(t);
             const MatrixShape shape = matrix_shape(target, type);
@@ -113,9 +114,9 @@ TEST(Formats, NoSumLeavesTheExactRange) {
             const double scale = is_scaled(target, type) ? 4 : 1;
             const double most = a * b * scale * shape.k * kSteps + 512;
             const bool eight_bits = type == MatrixType::e4m3 || type == MatrixType::e5m2;
-            const double limit = type == MatrixType::f64                ? 0x1p53
-                                 : eight_bits && target == Target::sm89 ? 0x1p13
-                                                                        : 0x1p22;
+            const double limit = type == MatrixType::f64                                            ? 0x1p53
+                                 : eight_bits && (target == Target::sm89 || target == Target::sm90) ? 0x1p13
+                                                                                                    : 0x1p22;
             EXPECT_LT(most, limit) << name_of(type) << " " << static_cast<u32>(target);
         }
     }

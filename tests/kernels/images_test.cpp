@@ -65,6 +65,39 @@ TEST(Images, FeaturesAndSiblingsFindTheirImage) {
     EXPECT_FALSE(find_image(Vendor::amd, "gfx955", "matrix").known());
 }
 
+/// gfx943 is nobody's yet: LLVM's generic target is what a sibling of gfx942 may load.
+TEST(Images, AnUnlistedSiblingGetsTheGenericImageOfVectorKernels) {
+    if (!built(Vendor::amd, "gfx9-4-generic", "launch")) {
+        GTEST_SKIP() << find_image(Vendor::amd, "gfx9-4-generic", "launch").why();
+    }
+    for (const char* source : {"launch", "memory_stream", "memory_pattern"}) {
+        const Fact<Image> image = find_image(Vendor::amd, "gfx943:sramecc+:xnack-", source);
+        ASSERT_TRUE(image.known()) << image.why();
+        EXPECT_EQ(image->architecture, "gfx9-4-generic");
+    }
+    // Its matrix instructions are not known: nothing is run by guess.
+    EXPECT_FALSE(find_image(Vendor::amd, "gfx943", "matrix").known());
+    EXPECT_FALSE(find_image(Vendor::amd, "gfx943", "gemm").known());
+}
+
+/// What only one architecture can run is offered to no other, not even to its next minor version.
+TEST(Images, NativeKernelsAreForTheirArchitectureAlone) {
+    for (const char* other : {"sm_80", "sm_89", "sm_91", "sm_100", "sm_103", "sm_121", "sm_130"})
+        EXPECT_FALSE(find_image(Vendor::nvidia, other, "matrix_native").known()) << other;
+    EXPECT_FALSE(find_image(Vendor::amd, "gfx942", "matrix_native").known());
+    EXPECT_EQ(native_target("sm_90"), Target::sm90);
+    EXPECT_EQ(native_target("sm_120"), Target::sm120);
+    EXPECT_EQ(native_target("sm_100"), Target::none);
+    EXPECT_EQ(native_target("gfx942"), Target::none);
+    if (!built(Vendor::nvidia, "sm_90a", "matrix_native"))
+        GTEST_SKIP() << find_image(Vendor::nvidia, "sm_90", "matrix_native").why();
+    const Fact<Image> hopper = find_image(Vendor::nvidia, "sm_90", "matrix_native");
+    ASSERT_TRUE(hopper.known()) << hopper.why();
+    EXPECT_EQ(hopper->architecture, "sm_90a");
+    EXPECT_EQ(hopper->target, Target::sm90);
+    EXPECT_EQ(find_image(Vendor::nvidia, "sm_120", "matrix_native")->target, Target::sm120);
+}
+
 TEST(Images, NewerNvidiaArchitecturesFallBackToPtx) {
     if (!built(Vendor::nvidia, "compute_89", "matrix") || !built(Vendor::nvidia, "sm_120", "matrix")) {
         GTEST_SKIP() << find_image(Vendor::nvidia, "sm_90", "matrix").why();
@@ -80,6 +113,8 @@ TEST(Images, NewerNvidiaArchitecturesFallBackToPtx) {
     EXPECT_TRUE(future->compiled_on_arrival);
     EXPECT_NE(future->bytes.find(".target sm_89"), std::string::npos);
     EXPECT_EQ(future->target, Target::sm89);
+    EXPECT_EQ(find_image(Vendor::nvidia, "sm_130", "gemm")->architecture, "compute_89");
+    EXPECT_EQ(find_image(Vendor::nvidia, "sm_86", "gemm")->target, Target::sm80);
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ std::size_t distinct(u32 lanes, u32 elements, u32 lines, u32 others, PlaceOf pla
 }
 
 TEST(Layouts, EachElementIsHeldOnce) {
-    for (const Target target : {Target::gfx90a, Target::gfx942, Target::gfx950, Target::sm80, Target::sm89}) {
+    for (const Target target : {Target::gfx90a, Target::gfx942, Target::gfx950, Target::sm80, Target::sm89,
+                                Target::sm90, Target::sm120}) {
         for (u32 t = 0; t < kMatrixTypes; ++t) {
             const auto type = static_cast<MatrixType>(t);
             const MatrixShape s = matrix_shape(target, type);
@@ -73,6 +74,33 @@ TEST(Layouts, NvidiaPlaces) {
     expect_place(place_a(Target::sm80, MatrixType::tf32, 5, 2), 1, 5);
     expect_place(place_b(Target::sm80, MatrixType::tf32, 5, 1), 1, 5);
     expect_place(place_d(Target::sm80, MatrixType::f64, 5, 1), 1, 3);
+}
+
+TEST(Layouts, WarpgroupPlaces) {
+    // Thread 69 is lane 5 of warp 2: row 32 + 1, and 8 further down; CUTLASS's CLayout_64x128 and
+    // ALayout_64x*.
+    expect_place(place_d(Target::sm90, MatrixType::bf16, 69, 0), 33, 2);
+    expect_place(place_d(Target::sm90, MatrixType::bf16, 69, 3), 41, 3);
+    expect_place(place_d(Target::sm90, MatrixType::i8, 69, 63), 41, 123);
+    expect_place(place_a(Target::sm90, MatrixType::bf16, 69, 6), 41, 10);
+    expect_place(place_a(Target::sm90, MatrixType::e4m3, 69, 13), 41, 21);
+    expect_place(place_a(Target::sm90, MatrixType::tf32, 69, 3), 41, 5);
+}
+
+/// PTX ISA: bits 13-0 the address, 29-16 the leading and 45-32 the stride dimension's offset, each over 16.
+TEST(Layouts, DescriptorSaysWhereTheTileLies) {
+    const u64 descriptor = tile_descriptor(0x12340);
+    EXPECT_EQ(descriptor & 0x3FFF, 0x1234U);
+    EXPECT_EQ(descriptor >> 16 & 0x3FFF, 128U / 16);
+    EXPECT_EQ(descriptor >> 32 & 0x3FFF, 256U / 16);
+    EXPECT_EQ(descriptor >> 46, 0U);
+    std::set<u32> words;
+    for (u32 line = 0; line < kTileColumns; ++line) {
+        for (u32 word = 0; word < 8; ++word) words.insert(tile_word(line, word));
+    }
+    EXPECT_EQ(words.size(), kTileWords);
+    EXPECT_EQ(*words.rbegin(), kTileWords - 1);
+    EXPECT_EQ(tile_word(9, 5), (256 + 16 + 128 + 4) / 4U);
 }
 
 }  // namespace

@@ -11,6 +11,9 @@
 namespace gpucheck::kernels {
 namespace {
 
+constexpr Target kTargets[] = {Target::gfx90a, Target::gfx942, Target::gfx950, Target::sm80,
+                               Target::sm89,   Target::sm90,   Target::sm120};
+
 struct Kind {
     Target target;
     MatrixType type;
@@ -18,7 +21,7 @@ struct Kind {
 
 std::vector<Kind> all_kinds() {
     std::vector<Kind> kinds;
-    for (const Target target : {Target::gfx90a, Target::gfx942, Target::gfx950, Target::sm80, Target::sm89}) {
+    for (const Target target : kTargets) {
         for (u32 t = 0; t < kMatrixTypes; ++t) {
             if (matrix_shape(target, static_cast<MatrixType>(t)).wave != 0)
                 kinds.push_back({target, static_cast<MatrixType>(t)});
@@ -27,10 +30,22 @@ std::vector<Kind> all_kinds() {
     return kinds;
 }
 
-std::unique_ptr<CheckResult> run(Kind kind, const MatrixParameters& asked, u32 grid = 1, u32 block = 64,
+std::string kernel_of(Kind kind) {
+    const char* prefix = kind.target == Target::sm90    ? "wgmma_"
+                         : kind.target == Target::sm120 ? "f8f6f4_"
+                                                        : "matrix_";
+    return std::string(prefix) + name_of(kind.type);
+}
+
+/// Two waves of AMD's size would be 128 threads; a warpgroup is.
+u32 block_of(Kind kind) {
+    return std::max(64U, matrix_shape(kind.target, kind.type).wave);
+}
+
+std::unique_ptr<CheckResult> run(Kind kind, const MatrixParameters& asked, u32 grid = 1, u32 block = 0,
                                  const HostMachine& machine = {}) {
     auto result = fresh_result();
-    launch_on(machine, kind.target, (std::string("matrix_") + name_of(kind.type)).c_str(), grid, block,
+    launch_on(machine, kind.target, kernel_of(kind).c_str(), grid, block != 0 ? block : block_of(kind),
               &asked, result.get());
     return result;
 }
@@ -50,12 +65,12 @@ u64 elements_of(Kind kind, u32 waves, u32 rounds) {
 
 TEST(Matrix, TheTableAndTheKernelsNameTheSameTypes) {
     std::size_t kernels = 0;
-    for (const Target target : {Target::gfx90a, Target::gfx942, Target::gfx950, Target::sm80, Target::sm89}) {
+    for (const Target target : kTargets) {
         kernels += host_matrix_kernels(target).size();
     }
     EXPECT_EQ(kernels, all_kinds().size());
     for (const Kind kind : all_kinds()) {
-        EXPECT_NE(find_host_kernel(kind.target, std::string("matrix_") + name_of(kind.type)), nullptr);
+        EXPECT_NE(find_host_kernel(kind.target, kernel_of(kind)), nullptr);
     }
 }
 
@@ -65,14 +80,15 @@ TEST(Matrix, CleanUnitsAgreeForTwoHundredSeeds) {
         const Kind kind = kinds[seed % kinds.size()];
         const auto result = run(kind, parameters(seed));
         ASSERT_EQ(result->wrong, 0u) << name_of(kind.type) << " seed " << seed;
-        ASSERT_EQ(result->checked, elements_of(kind, 64 / matrix_shape(kind.target, kind.type).wave, 1));
+        ASSERT_EQ(result->checked,
+                  elements_of(kind, block_of(kind) / matrix_shape(kind.target, kind.type).wave, 1));
     }
 }
 
 TEST(Matrix, EveryTileAgreesWithTheHostsReference) {
     for (const Kind kind : all_kinds()) {
         const MatrixShape shape = matrix_shape(kind.target, kind.type);
-        const u32 waves = 2 * 64 / shape.wave, chains = shape.a_parts * shape.b_parts, rounds = 2;
+        const u32 waves = 2 * block_of(kind) / shape.wave, chains = shape.a_parts * shape.b_parts, rounds = 2;
         std::vector<u64> output(elements_of(kind, waves, rounds), 0xA5A5A5A5A5A5A5A5);
         MatrixParameters asked = parameters(42, rounds, 1);
         asked.output = output.data();
@@ -136,7 +152,8 @@ TEST(Matrix, FindsAFlippedOperandInItsRow) {
             lane = static_cast<u32>(random() % shape.wave), e = static_cast<u32>(random() % shape.a_elements);
             at = place_a(kind.target, kind.type, lane, e);
         } while (a[at.line * kSteps * shape.k + at.other] == 0);
-        const u32 width = element_bits_of(kind.type), sign = (e + 1) * width - 1;
+        const Storage storage = storage_of(kind.target, kind.type);
+        const u32 sign = e * storage.bits + storage.shift + element_bits_of(kind.type) - 1;
         MatrixParameters asked = parameters(seed);
         asked.inject = {MatrixFault::operand, 0, 0, lane, 0, 0, sign / 32, 0, 1ull << (sign % 32)};
         if (kind.type == MatrixType::i8)
@@ -158,13 +175,16 @@ TEST(Matrix, FindsAUnitThatMultipliesWrongly) {
         const MatrixShape shape = matrix_shape(kind.target, kind.type);
         const u32 bad_unit = static_cast<u32>(random() % 3), lane = static_cast<u32>(random() % shape.wave);
         const u32 element = static_cast<u32>(random() % shape.d_elements);
-        const u32 sign = kind.type == MatrixType::f64 ? 63 : 31;
+        // Of a float an exponent bit that no result has; of an integer the sign, which half of them have.
+        const bool integers = kind.type == MatrixType::i8;
+        const u32 rounds = !integers ? 1 : shape.a_parts * shape.b_parts < 4 ? 4 : 2;
+        const u32 stuck = kind.type == MatrixType::f64 ? 61 : integers ? 31 : 29;
         HostMachine machine{
             3, [&](HostProduct& product) {
                 if (product.unit == bad_unit && product.lane == lane && product.element == element)
-                    product.bits |= 1ull << sign;  // stuck at one
+                    product.bits |= 1ull << stuck;  // at one
             }};
-        const auto result = run(kind, parameters(seed, 2), 3, 64, machine);
+        const auto result = run(kind, parameters(seed, rounds), 3, 0, machine);
         ASSERT_GT(result->wrong, 0u) << name_of(kind.type) << " seed " << seed;
         EXPECT_GT(result->units[bad_unit].wrong, 0u);
         EXPECT_EQ(result->units[(bad_unit + 1) % 3].wrong + result->units[(bad_unit + 2) % 3].wrong, 0u);
@@ -178,7 +198,7 @@ TEST(Matrix, NanIsWrong) {
         if (kind.type == MatrixType::i8) continue;
         const u64 nan = kind.type == MatrixType::f64 ? 0x7FF8000000000000 : 0x7FC00000;
         HostMachine machine{2, [&](HostProduct& product) { product.bits = nan; }};
-        const auto result = run(kind, parameters(1), 1, 64, machine);
+        const auto result = run(kind, parameters(1), 1, 0, machine);
         EXPECT_EQ(result->wrong, result->checked) << name_of(kind.type);
         EXPECT_EQ(result->records_wanted, result->checked);
     }
