@@ -19,7 +19,7 @@ LogEvent event(std::string code, Verdict verdict, std::string bdf) {
     return event;
 }
 
-Snapshot with(Snapshot machine, std::vector<LogEvent> events) {
+Snapshot with_events(Snapshot machine, std::vector<LogEvent> events) {
     LogSummary log;
     log.lines = 100;
     log.events = std::move(events);
@@ -37,7 +37,7 @@ TEST(KernelLogCheck, UnreadEmptyAndCutOffAreUnknown) {
     EXPECT_EQ(said_of(machine), "kernel.log.unread host unknown");
     machine.host.kernel_log = fact(LogSummary{});
     EXPECT_EQ(said_of(machine), "kernel.log.empty host unknown");
-    machine = with(healthy_h100_x8(), {});
+    machine = with_events(healthy_h100_x8(), {});
     EXPECT_EQ(said_of(machine), "");
     LogSummary cut = machine.host.kernel_log.value();
     cut.incomplete = "cut off";
@@ -49,7 +49,7 @@ TEST(KernelLogCheck, UnreadEmptyAndCutOffAreUnknown) {
 }
 
 TEST(KernelLogCheck, PassesForEverySubject) {
-    const Snapshot machine = with(healthy_h100_x8(), {});
+    const Snapshot machine = with_events(healthy_h100_x8(), {});
     const CheckResult result = run_check(kKernelLogCheck, machine, Profile::quick);
     EXPECT_EQ(result.verdict, Verdict::pass);
     EXPECT_EQ(result.findings.size(), machine.gpus.size() + 1);
@@ -58,21 +58,21 @@ TEST(KernelLogCheck, PassesForEverySubject) {
 TEST(KernelLogCheck, PinsAnEventOnItsGpu) {
     const Snapshot healthy = healthy_h100_x8();
     const std::string gpu = healthy.gpus.at(2).bdf.str();
-    EXPECT_EQ(said_of(with(healthy, {event("xid.79", Verdict::fail, gpu)})), "xid.79 " + gpu + " fail");
+    EXPECT_EQ(said_of(with_events(healthy, {event("xid.79", Verdict::fail, gpu)})), "xid.79 " + gpu + " fail");
     const std::string gone = "0000:fe:00.0";
-    EXPECT_EQ(said_of(with(healthy, {event("xid.79", Verdict::fail, gone)})), "xid.79 " + gone + " fail")
+    EXPECT_EQ(said_of(with_events(healthy, {event("xid.79", Verdict::fail, gone)})), "xid.79 " + gone + " fail")
         << "it left the bus";
-    EXPECT_EQ(said_of(with(healthy, {event("pcie.error.fatal", Verdict::fail, gone)})), "")
+    EXPECT_EQ(said_of(with_events(healthy, {event("pcie.error.fatal", Verdict::fail, gone)})), "")
         << "some other device";
-    EXPECT_EQ(said_of(with(healthy, {event("xid.45", Verdict::pass, gpu)})), "");
-    EXPECT_EQ(said_of(with(healthy, {event("host.oom", Verdict::warn, "")})), "host.oom host warn");
+    EXPECT_EQ(said_of(with_events(healthy, {event("xid.45", Verdict::pass, gpu)})), "");
+    EXPECT_EQ(said_of(with_events(healthy, {event("host.oom", Verdict::warn, "")})), "host.oom host warn");
 }
 
 TEST(KernelLogCheck, MapsAPortToTheGpuBelowIt) {
     Snapshot machine = healthy_h100_x8();
     ASSERT_FALSE(machine.gpus.at(1).pci.path.empty());
     const std::string port = machine.gpus.at(1).pci.path.front().bdf.str();
-    const std::string said = said_of(with(machine, {event("pcie.error.fatal", Verdict::fail, port)}));
+    const std::string said = said_of(with_events(machine, {event("pcie.error.fatal", Verdict::fail, port)}));
     EXPECT_NE(said.find("pcie.error.fatal " + machine.gpus.at(1).bdf.str() + " fail"), std::string::npos)
         << said;
 }
@@ -80,17 +80,17 @@ TEST(KernelLogCheck, MapsAPortToTheGpuBelowIt) {
 TEST(KernelLogCheck, NvSwitchErrorsCountAtTheirAddress) {
     Snapshot machine = healthy_h100_x8();
     machine.host.nvswitches = {*Bdf::parse("0000:85:00.0")};
-    EXPECT_EQ(said_of(with(machine, {event("sxid.fatal", Verdict::fail, "0000:85:00.0")})),
+    EXPECT_EQ(said_of(with_events(machine, {event("sxid.fatal", Verdict::fail, "0000:85:00.0")})),
               "sxid.fatal 0000:85:00.0 fail");
 }
 
 TEST(KernelLogCheck, LinkLimitsOnBareMetalGpusOnly) {
     Snapshot metal = healthy_h100_x8(), guest = healthy_mi300x_vf();
     const LogEvent limited = event("pcie.bandwidth.limited", Verdict::warn, metal.gpus.at(0).bdf.str());
-    EXPECT_EQ(said_of(with(metal, {limited})), "pcie.bandwidth.limited " + limited.bdf + " warn");
-    EXPECT_EQ(said_of(with(metal, {event("pcie.bandwidth.limited", Verdict::warn, "0000:01:00.0")})), "");
+    EXPECT_EQ(said_of(with_events(metal, {limited})), "pcie.bandwidth.limited " + limited.bdf + " warn");
+    EXPECT_EQ(said_of(with_events(metal, {event("pcie.bandwidth.limited", Verdict::warn, "0000:01:00.0")})), "");
     EXPECT_EQ(
-        said_of(with(guest, {event("pcie.bandwidth.limited", Verdict::warn, guest.gpus.at(0).bdf.str())})),
+        said_of(with_events(guest, {event("pcie.bandwidth.limited", Verdict::warn, guest.gpus.at(0).bdf.str())})),
         "");
 }
 
@@ -98,19 +98,19 @@ TEST(KernelLogCheck, HistoryAndPresentOwnersSoften) {
     const Snapshot machine = healthy_h100_x8();
     LogEvent old = event("xid.79", Verdict::fail, machine.gpus.at(0).bdf.str());
     old.earlier_boot = true;
-    EXPECT_EQ(said_of(with(machine, {old})), "xid.79 " + old.bdf + " warn");
-    EXPECT_EQ(said_of(with(machine, {event("nvidia.driver.not_probed", Verdict::fail, "")})), "")
+    EXPECT_EQ(said_of(with_events(machine, {old})), "xid.79 " + old.bdf + " warn");
+    EXPECT_EQ(said_of(with_events(machine, {event("nvidia.driver.not_probed", Verdict::fail, "")})), "")
         << "nvidia owns them all";
     Snapshot taken = machine;
     taken.gpus.at(3).pci.driver = fact("nouveau");
-    EXPECT_EQ(said_of(with(taken, {event("nvidia.driver.not_probed", Verdict::fail, "")})),
+    EXPECT_EQ(said_of(with_events(taken, {event("nvidia.driver.not_probed", Verdict::fail, "")})),
               "nvidia.driver.not_probed host fail");
 }
 
 TEST(KernelLogCheck, CodesOutliveTheSnapshotAndHostileOnesAreReplaced) {
     Findings findings;
     {
-        const Snapshot machine = with(healthy_h100_x8(), {event("xid.79", Verdict::fail, "0000:fe:00.0"),
+        const Snapshot machine = with_events(healthy_h100_x8(), {event("xid.79", Verdict::fail, "0000:fe:00.0"),
                                                           event("a\x1b[31m", Verdict::fail, "")});
         findings = run_check(kKernelLogCheck, machine, Profile::quick).findings;
     }

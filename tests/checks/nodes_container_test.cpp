@@ -7,7 +7,7 @@
 namespace gpucheck {
 namespace {
 
-void remove(DeviceNode& node) {
+void take_away(DeviceNode& node) {
     node.stat = Missing{node.path, "ENOENT"};
     node.open_rw = fact("ENOENT");
 }
@@ -15,7 +15,7 @@ void remove(DeviceNode& node) {
 Snapshot container_with(Snapshot machine, unsigned passed) {
     machine.host.container = fact("docker");
     for (std::size_t i = passed; i < machine.gpus.size(); ++i) {
-        for (DeviceNode& node : machine.gpus[i].nodes) remove(node);
+        for (DeviceNode& node : machine.gpus[i].nodes) take_away(node);
     }
     return machine;
 }
@@ -33,21 +33,21 @@ TEST(NodesInContainer, AcceptsAShareOfTheGpus) {
 TEST(NodesInContainer, FailsWhenNothingWasPassed) {
     Snapshot machine = container_with(healthy_mi300x_x8(), 0);
     machine.expected.gpu_count = Missing{"", "not stated"};
-    remove(machine.host.nodes[0]);
+    take_away(machine.host.nodes[0]);
     EXPECT_EQ(said(kNodesCheck, machine), "kfd.node.missing /dev/kfd fail\nrender.node.missing host fail");
     for (const Finding& finding : complaints(kNodesCheck, machine)) EXPECT_NE(finding.message, "");
 }
 
 TEST(NodesInContainer, AcceptsSomePartitionsOfAGpu) {
     Snapshot machine = container_with(healthy_mi300x_x8_cpx(), 1);
-    for (std::size_t i = 3; i < 8; ++i) remove(machine.gpus[0].nodes[i]);
+    for (std::size_t i = 3; i < 8; ++i) take_away(machine.gpus[0].nodes[i]);
     machine.expected.gpu_count = Missing{"", "not stated"};
     EXPECT_EQ(said(kNodesCheck, machine), "");
 }
 
 TEST(NodesInContainer, DoesNotWaitForNodesThatNobodyMakes) {
     Snapshot machine = container_with(healthy_h100_x8(), 8);
-    remove(machine.host.nodes[1]);
+    take_away(machine.host.nodes[1]);
     EXPECT_EQ(said(kNodesCheck, machine), "nvidia.node.missing /dev/nvidia-uvm fail");
 }
 

@@ -7,7 +7,7 @@
 namespace gpucheck {
 namespace {
 
-std::string with(std::vector<NamedText> env) {
+std::string with_proxies(std::vector<NamedText> env) {
     Snapshot machine = healthy_mi300x_vf();
     machine.host.process.env = std::move(env);
     return said(kProxyCheck, machine);
@@ -19,13 +19,13 @@ TEST(Proxy, HealthyMachinesSayNothing) {
 }
 
 TEST(Proxy, WarnsWithoutAnExemption) {
-    EXPECT_EQ(with({{"http_proxy", "http://user:secret@proxy:3128"}}), "env.proxy host warn");
-    EXPECT_EQ(with({{"ALL_PROXY", "socks5://proxy"}, {"NO_PROXY", "localhost,1169.254.169.254"}}),
+    EXPECT_EQ(with_proxies({{"http_proxy", "http://user:secret@proxy:3128"}}), "env.proxy host warn");
+    EXPECT_EQ(with_proxies({{"ALL_PROXY", "socks5://proxy"}, {"NO_PROXY", "localhost,1169.254.169.254"}}),
               "env.proxy host warn");
-    EXPECT_EQ(with({{"http_proxy", "http://proxy"}, {"no_proxy", "localhost, 169.254.169.254"}}), "");
-    EXPECT_EQ(with({{"HTTP_PROXY", "http://proxy"}, {"NO_PROXY", "*"}}), "");
-    EXPECT_EQ(with({{"http_proxy", ""}}), "");
-    EXPECT_EQ(with({{"https_proxy", "http://proxy"}}), "");
+    EXPECT_EQ(with_proxies({{"http_proxy", "http://proxy"}, {"no_proxy", "localhost, 169.254.169.254"}}), "");
+    EXPECT_EQ(with_proxies({{"HTTP_PROXY", "http://proxy"}, {"NO_PROXY", "*"}}), "");
+    EXPECT_EQ(with_proxies({{"http_proxy", ""}}), "");
+    EXPECT_EQ(with_proxies({{"https_proxy", "http://proxy"}}), "");
 }
 
 TEST(Proxy, NeverShowsThePassword) {

@@ -8,7 +8,7 @@
 namespace gpucheck {
 namespace {
 
-Snapshot with(std::vector<VendorTrouble> troubles) {
+Snapshot with_troubles(std::vector<VendorTrouble> troubles) {
     Snapshot machine = healthy_h100_x8();
     machine.host.vendor_troubles = fact(std::move(troubles));
     return machine;
@@ -19,8 +19,8 @@ VendorTrouble trouble(const char* outcome, const char* detail, const char* devic
 }
 
 TEST(VendorCalls, ThatCameBackAreNoTrouble) {
-    EXPECT_EQ(said(kVendorCallsCheck, with({})), "");
-    EXPECT_EQ(run_check(kVendorCallsCheck, with({}), Profile::quick).verdict, Verdict::pass);
+    EXPECT_EQ(said(kVendorCallsCheck, with_troubles({})), "");
+    EXPECT_EQ(run_check(kVendorCallsCheck, with_troubles({}), Profile::quick).verdict, Verdict::pass);
 }
 
 TEST(VendorCalls, ThatWereNotMadeAreNotJudged) {
@@ -42,22 +42,22 @@ TEST(VendorCalls, EveryOutcomeHasItsCode) {
         {"out_of_memory", "vendor.call.out_of_memory"},
         {"not_started", "vendor.call.not_started"}};
     for (const auto& [outcome, code] : codes) {
-        EXPECT_EQ(said(kVendorCallsCheck, with({trouble(outcome, "x")})),
+        EXPECT_EQ(said(kVendorCallsCheck, with_troubles({trouble(outcome, "x")})),
                   std::string(code) + " 0000:19:00.0 unknown");
         for (const auto& [other, its] : codes) {
             if (other != outcome) {
-                EXPECT_NE(said(kVendorCallsCheck, with({trouble(other, "x")})),
+                EXPECT_NE(said(kVendorCallsCheck, with_troubles({trouble(other, "x")})),
                           std::string(code) + " 0000:19:00.0 unknown");
             }
         }
     }
-    EXPECT_EQ(said(kVendorCallsCheck, with({trouble("melted", "x")})),
+    EXPECT_EQ(said(kVendorCallsCheck, with_troubles({trouble("melted", "x")})),
               "vendor.call.garbage 0000:19:00.0 unknown");
 }
 
 TEST(VendorCalls, NameLibraryCallAndDevice) {
     const Findings findings = complaints(
-        kVendorCallsCheck, with({trouble("crashed", "SIGSEGV"), trouble("exited", "exit status 3", "")}));
+        kVendorCallsCheck, with_troubles({trouble("crashed", "SIGSEGV"), trouble("exited", "exit status 3", "")}));
     ASSERT_EQ(findings.size(), 2U);
     EXPECT_EQ(findings[0].subject.id, "0000:19:00.0");
     EXPECT_EQ(findings[0].expected, "libnvidia-ml.so.1: nvmlDeviceGetEccMode returns");
@@ -66,7 +66,7 @@ TEST(VendorCalls, NameLibraryCallAndDevice) {
 }
 
 TEST(VendorCalls, CountInEveryProfileExceptASlowStart) {
-    const Snapshot hung = with({trouble("hangs", "no answer within 1000 ms")});
+    const Snapshot hung = with_troubles({trouble("hangs", "no answer within 1000 ms")});
     EXPECT_TRUE(run_check(kVendorCallsCheck, hung, Profile::quick).required);
     EXPECT_EQ(run_check(kVendorCallsCheck, hung, Profile::quick).verdict, Verdict::unknown);
     Snapshot starting = hung;

@@ -1,6 +1,8 @@
 // Changes one GPU's readings in a healthy machine.
 #pragma once
 
+#include <cstdint>
+
 #include "checks/all.h"
 #include "tests/checks/healthy_telemetry.h"
 
@@ -13,6 +15,11 @@ inline NvidiaTelemetry& first(Snapshot& machine, std::size_t gpu = 0) {
 }
 inline NvidiaTelemetry& last(Snapshot& machine, std::size_t gpu = 0) {
     return machine.gpus.at(gpu).telemetry.last.nvidia;
+}
+
+/// A counter, whatever type the literal has.
+inline Fact<std::uint64_t> number(std::uint64_t value) {
+    return fact(value);
 }
 
 /// The healthy H100 machine with both readings of its first GPU changed.

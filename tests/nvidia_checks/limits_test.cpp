@@ -6,10 +6,6 @@
 namespace gpucheck {
 namespace {
 
-Fact<std::uint64_t> number(std::uint64_t value) {
-    return fact(value);
-}
-
 TEST(NvidiaTemperature, AtTheLimitInEitherReading) {
     Snapshot machine = telling_h100_x8();
     first(machine).power.margin_c = fact(0);

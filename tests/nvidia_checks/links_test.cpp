@@ -6,10 +6,6 @@
 namespace gpucheck {
 namespace {
 
-Fact<std::uint64_t> number(std::uint64_t value) {
-    return fact(value);
-}
-
 void down(NvidiaTelemetry& t, std::size_t number_of_links) {
     std::vector<NvLink> links = *t.nvlinks;
     for (std::size_t i = 0; i < number_of_links && i < links.size(); ++i) links[i].active = fact(false);

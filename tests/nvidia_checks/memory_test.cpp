@@ -6,10 +6,6 @@
 namespace gpucheck {
 namespace {
 
-Fact<std::uint64_t> number(std::uint64_t value) {
-    return fact(value);
-}
-
 TEST(NvidiaEcc, OffIsJudgedByWhoSaysThatItShouldBeOn) {
     const auto off = [](NvidiaTelemetry& t) { t.ecc.current = t.ecc.pending = fact(false); };
     EXPECT_EQ(said_with(kNvidiaEccCheck, off), "nvidia.ecc.off 0000:19:00.0 fail");

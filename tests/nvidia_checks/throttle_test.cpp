@@ -6,10 +6,6 @@
 namespace gpucheck {
 namespace {
 
-Fact<std::uint64_t> number(std::uint64_t value) {
-    return fact(value);
-}
-
 template <class Change>
 std::string said_at_the_end(Change change) {
     Snapshot machine = telling_h100_x8();

@@ -13,10 +13,6 @@
 namespace gpucheck::report {
 namespace {
 
-bool has(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
-
 const std::vector<Check>& checks() {
     static const std::vector<Check> list{
         kCountCheck, kLinkCheck, kTelemetryCheck,

@@ -13,10 +13,6 @@
 namespace gpucheck::report {
 namespace {
 
-bool has(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
-
 TEST(Format, NamesBothWays) {
     for (const Format format :
          {Format::text, Format::json, Format::junit, Format::prometheus, Format::nagios, Format::html}) {

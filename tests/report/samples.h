@@ -38,4 +38,9 @@ CheckLine not_applicable(const Check& check, std::string reason);
 /// Sets the verdict from the checks, as a run does.
 void settle(Report& report);
 
+/// The text contains the part.
+inline bool has(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
 }  // namespace gpucheck::report

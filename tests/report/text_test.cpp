@@ -18,10 +18,6 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-bool has(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
-
 std::size_t count(const std::string& text, std::string_view part) {
     std::size_t found = 0;
     for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
