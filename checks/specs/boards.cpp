@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdio>
 
+#include "checks/json/elements.h"
 #include "checks/specs/board_rows.h"
 #include "checks/specs/data_file.h"
 
@@ -15,6 +16,27 @@ namespace gpucheck {
 namespace {
 
 constexpr const char* kFile = "gpus.json";
+
+std::string_view embedded_text() {
+    return {gpucheck_gpus_json_begin,
+            static_cast<std::size_t>(gpucheck_gpus_json_end - gpucheck_gpus_json_begin)};
+}
+
+// The values of these elements; those that do not parse are left out (a test demands that none is).
+Json values_of(const std::vector<std::string_view>& texts) {
+    Json list = Json::array();
+    for (const std::string_view text : texts) {
+        auto parsed = parse_json(text);
+        if (Json* value = std::get_if<Json>(&parsed)) list.push_back(std::move(*value));
+    }
+    return list;
+}
+
+std::string hex16_text(std::uint16_t id) {
+    std::array<char, 8> text{};
+    std::snprintf(text.data(), text.size(), "%04x", static_cast<unsigned>(id));
+    return text.data();
+}
 
 std::string id_text(std::uint16_t vendor, std::uint16_t device) {
     std::array<char, 16> text{};
@@ -80,11 +102,10 @@ bool BoardRow::is_unverified(std::string_view field) const {
 
 std::variant<BoardTable, std::string> BoardTable::load(const std::string& folder) {
     try {
-        const std::string_view embedded(
-            gpucheck_gpus_json_begin,
-            static_cast<std::size_t>(gpucheck_gpus_json_end - gpucheck_gpus_json_begin));
-        auto file = load_data_file(folder, kFile, embedded);
+        if (folder.empty()) return embedded();
+        auto file = load_data_file(folder, kFile, embedded_text());
         if (auto* error = std::get_if<std::string>(&file)) return std::move(*error);
+        if (!std::get<DataFile>(file).overridden) return embedded();
         BoardTable table;
         table.document_ = std::move(std::get<DataFile>(file).document);
         std::string error = table.read(table.document_, std::get<DataFile>(file).name);
@@ -131,35 +152,83 @@ std::string BoardTable::read(const Json& document, const std::string& file_name)
         }
         if (!reader.ok()) return reader.error();
     }
-    if (const Json* switches = reader.array(document, "switches")) {
-        for (const Json& entry : *switches) {
-            reader.at_row("switches");
-            if (!reader.object(entry, "the row", {"vendor", "device", "name", "source"})) break;
-            switches_.push_back(
-                {reader.hex16(entry, "vendor"), reader.hex16(entry, "device"), reader.text(entry, "name")});
-            reader.text(entry, "source");
-        }
-    }
+    if (const Json* switches = reader.array(document, "switches")) read_switches(*switches, reader);
     return reader.error();
+}
+
+void BoardTable::read_switches(const Json& list, RowReader& reader) {
+    for (const Json& entry : list) {
+        reader.at_row("switches");
+        if (!reader.object(entry, "the row", {"vendor", "device", "name", "source"})) break;
+        switches_.push_back(
+            {reader.hex16(entry, "vendor"), reader.hex16(entry, "device"), reader.text(entry, "name")});
+        reader.text(entry, "source");
+    }
+}
+
+BoardTable BoardTable::embedded() {
+    BoardTable table;
+    table.unread_ = elements_of(embedded_text(), "boards");
+    table.rows_.resize(table.unread_.size());
+    RowReader reader(kFile);
+    table.read_switches(values_of(elements_of(embedded_text(), "switches")), reader);
+    return table;
+}
+
+const BoardRow* BoardTable::row_at(std::size_t index) const {
+    if (index < unread_.size() && !unread_[index].empty()) {
+        const Json list = values_of({unread_[index]});
+        RowReader reader(kFile);
+        if (!list.empty()) rows_[index] = read_board_row(list[0], reader);
+        if (!reader.ok()) rows_[index] = BoardRow{};  // a test demands that no row comes here
+        unread_[index] = {};
+    }
+    return &rows_[index];
+}
+
+const BoardRow* BoardTable::row_with(std::size_t index, std::string_view text) const {
+    if (index < unread_.size() && !unread_[index].empty()) {
+        const std::string quoted = '"' + std::string(text) + '"';
+        if (unread_[index].find(quoted) == std::string_view::npos) return nullptr;
+    }
+    return row_at(index);
+}
+
+const std::vector<BoardRow>& BoardTable::rows() const {
+    for (std::size_t i = 0; i < unread_.size(); ++i) row_at(i);
+    return rows_;
+}
+
+const Json& BoardTable::document() const {
+    if (document_.is_null()) {
+        auto parsed = parse_json(embedded_text());
+        if (Json* value = std::get_if<Json>(&parsed)) document_ = std::move(*value);
+    }
+    return document_;
 }
 
 std::optional<BoardTable::IdRef> BoardTable::find_id(std::uint16_t vendor, std::uint16_t device,
                                                      std::optional<std::uint32_t> subsystem) const {
-    for (const BoardRow& row : rows_) {
-        for (const BoardId& id : row.ids) {
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        const BoardRow* row = row_with(i, hex16_text(device));
+        if (row == nullptr) continue;
+        for (const BoardId& id : row->ids) {
             if (id.vendor == vendor && id.device == device && id.subsystem == subsystem)
-                return IdRef{&id, &row};
+                return IdRef{&id, row};
         }
     }
     return std::nullopt;
 }
 
 bool BoardTable::has_subsystem_rows(std::uint16_t vendor, std::uint16_t device) const {
-    return std::any_of(rows_.begin(), rows_.end(), [&](const BoardRow& row) {
-        return std::any_of(row.ids.begin(), row.ids.end(), [&](const BoardId& id) {
-            return id.vendor == vendor && id.device == device && id.subsystem.has_value();
-        });
-    });
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        const BoardRow* row = row_with(i, hex16_text(device));
+        if (row == nullptr) continue;
+        for (const BoardId& id : row->ids) {
+            if (id.vendor == vendor && id.device == device && id.subsystem.has_value()) return true;
+        }
+    }
+    return false;
 }
 
 Fact<Board> BoardTable::match(const PciFunction& function) const {
@@ -207,9 +276,11 @@ Fact<Board> BoardTable::match_virtual(const PciFunction& function, const IdRef& 
 }
 
 const BoardRow* BoardTable::find_row(std::string_view key) const {
-    const auto found =
-        std::find_if(rows_.begin(), rows_.end(), [&](const BoardRow& row) { return row.board.key == key; });
-    return found != rows_.end() ? &*found : nullptr;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        const BoardRow* row = row_with(i, key);
+        if (row != nullptr && !key.empty() && row->board.key == key) return row;
+    }
+    return nullptr;
 }
 
 const Board* BoardTable::find(std::string_view key) const {
@@ -221,7 +292,7 @@ std::vector<std::string> BoardTable::near_keys(std::string_view key) const {
     constexpr std::size_t kMost = 3;
     key = key.substr(0, 64);
     std::vector<std::pair<std::size_t, std::string>> ranked;
-    for (const BoardRow& row : rows_) {
+    for (const BoardRow& row : rows()) {
         // A key that only lacks its ending ("h100") is nearer than one with a slip.
         const bool beginning = !key.empty() && row.board.key.starts_with(key);
         ranked.emplace_back(beginning ? 0 : distance(key, row.board.key), row.board.key);

@@ -66,7 +66,7 @@ struct BoardRow {
 class BoardTable {
   public:
     /// The table inside the binary, or gpus.json of `folder` where that has one ("" for none). The error
-    /// names file and row.
+    /// names file and row. Rows of the former are read when they are asked for; for one thread.
     static std::variant<BoardTable, std::string> load(const std::string& folder = {});
 
     /// The board behind a PCI function, by ids alone; marketing names lie (field case wandb/wandb PR#5449). A
@@ -77,11 +77,11 @@ class BoardTable {
 
     const Board* find(std::string_view key) const;
     const BoardRow* find_row(std::string_view key) const;
-    const std::vector<BoardRow>& rows() const { return rows_; }
+    const std::vector<BoardRow>& rows() const;
     /// Keys closest to a misspelt one, best first, at most 3.
     std::vector<std::string> near_keys(std::string_view key) const;
     /// The rows as they stand in the file, with every source.
-    const Json& document() const { return document_; }
+    const Json& document() const;
 
   private:
     struct Switch {
@@ -93,16 +93,23 @@ class BoardTable {
         const BoardRow* row = nullptr;
     };
     BoardTable() = default;
+    static BoardTable embedded();
     std::string read(const Json& document, const std::string& file_name);
+    void read_switches(const Json& list, RowReader& reader);
+    /// The row if it holds `text` in quotation marks, nullptr if it does not or if it is no good.
+    const BoardRow* row_with(std::size_t index, std::string_view text) const;
+    const BoardRow* row_at(std::size_t index) const;
     Fact<Board> match_physical(const PciFunction& function, std::uint16_t vendor, std::uint16_t device) const;
     Fact<Board> match_virtual(const PciFunction& function, const IdRef& own) const;
     std::optional<IdRef> find_id(std::uint16_t vendor, std::uint16_t device,
                                  std::optional<std::uint32_t> subsystem) const;
     bool has_subsystem_rows(std::uint16_t vendor, std::uint16_t device) const;
 
-    std::vector<BoardRow> rows_;
+    mutable std::vector<BoardRow> rows_;
+    mutable std::vector<std::string_view>
+        unread_;  ///< as long as rows_ while rows are read one by one, else empty
     std::vector<Switch> switches_;
-    Json document_;
+    mutable Json document_;  ///< null until asked for, of the table inside the binary
 };
 
 /// Rows whose key, name or an id contains `filter` (no case; all when empty), as a table for people; figures

@@ -2,7 +2,10 @@
 #include "checks/specs/catalogue.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
+#include "checks/json/elements.h"
 #include "checks/json/json.h"
 #include "checks/specs/events.h"
 #include "checks/specs/row_reader.h"
@@ -18,34 +21,41 @@ std::string text_at(const Json& row, std::string_view key) {
     return found != nullptr && found->is_string() ? found->get_ref<const std::string&>() : std::string();
 }
 
-std::vector<CatalogueRow> load() {
-    const std::string_view text(
-        gpucheck_catalogue_json_begin,
-        static_cast<std::size_t>(gpucheck_catalogue_json_end - gpucheck_catalogue_json_begin));
+// One row as it stands in the file; nullopt when it does not parse.
+std::optional<CatalogueRow> row_of(std::string_view text) {
     const auto parsed = parse_json(text);
-    const Json* document = std::get_if<Json>(&parsed);
-    const Json* codes = document != nullptr ? RowReader::member(*document, "codes") : nullptr;
-    std::vector<CatalogueRow> rows;
-    if (codes == nullptr || !codes->is_array()) return rows;
-    rows.reserve(codes->size());
-    for (const Json& entry : *codes) {
-        const auto severity = verdict_from(text_at(entry, "severity"));
-        const auto scope = scope_from(text_at(entry, "scope"));
-        const auto action = action_from(text_at(entry, "action"));
-        std::string code = text_at(entry, "code");
-        if (!severity || !scope || !action || code.empty()) continue;
-        CatalogueRow row{std::move(code),         text_at(entry, "title"),  *severity, *scope, *action,
-                         text_at(entry, "cause"), text_at(entry, "remedy"), {}};
-        const Json* references = RowReader::member(entry, "references");
-        if (references != nullptr && references->is_array()) {
-            for (const Json& reference : *references) {
-                if (reference.is_string()) row.references.push_back(reference.get_ref<const std::string&>());
-            }
+    const Json* entry = std::get_if<Json>(&parsed);
+    if (entry == nullptr) return std::nullopt;
+    const auto severity = verdict_from(text_at(*entry, "severity"));
+    const auto scope = scope_from(text_at(*entry, "scope"));
+    const auto action = action_from(text_at(*entry, "action"));
+    std::string code = text_at(*entry, "code");
+    if (!severity || !scope || !action || code.empty()) return std::nullopt;
+    CatalogueRow row{std::move(code),          text_at(*entry, "title"),  *severity, *scope, *action,
+                     text_at(*entry, "cause"), text_at(*entry, "remedy"), {}};
+    const Json* references = RowReader::member(*entry, "references");
+    if (references != nullptr && references->is_array()) {
+        for (const Json& reference : *references) {
+            if (reference.is_string()) row.references.push_back(reference.get_ref<const std::string&>());
         }
-        rows.push_back(std::move(row));
     }
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const CatalogueRow& a, const CatalogueRow& b) { return a.code < b.code; });
+    return row;
+}
+
+const std::vector<std::string_view>& unread_rows() {
+    static const std::vector<std::string_view> texts =
+        elements_of({gpucheck_catalogue_json_begin,
+                     static_cast<std::size_t>(gpucheck_catalogue_json_end - gpucheck_catalogue_json_begin)},
+                    "codes");
+    return texts;
+}
+
+std::vector<CatalogueRow> load() {
+    std::vector<CatalogueRow> rows;
+    rows.reserve(unread_rows().size());
+    for (const std::string_view text : unread_rows()) {
+        if (std::optional<CatalogueRow> row = row_of(text)) rows.push_back(std::move(*row));
+    }
     return rows;
 }
 
@@ -53,24 +63,30 @@ bool by_code(const CatalogueRow& a, const CatalogueRow& b) {
     return a.code < b.code;
 }
 
-// The rows of the checks' codes: most runs need no others.
-const std::vector<CatalogueRow>& check_rows() {
-    static const std::vector<CatalogueRow> rows = load();
-    return rows;
-}
-
-const CatalogueRow* find_row(const std::vector<CatalogueRow>& rows, std::string_view code) {
-    const auto found =
-        std::lower_bound(rows.begin(), rows.end(), code,
-                         [](const CatalogueRow& row, std::string_view wanted) { return row.code < wanted; });
-    return found != rows.end() && found->code == code ? &*found : nullptr;
+// The row of a check's code, read when it is first asked for: a run needs the rows of what it found. nullptr:
+// no such row.
+const CatalogueRow* check_row(std::string_view code) {
+    static std::map<std::string, std::optional<CatalogueRow>, std::less<>> rows;
+    auto known = rows.find(code);
+    if (known == rows.end()) {
+        std::optional<CatalogueRow> found;
+        const std::string quoted = '"' + std::string(code) + '"';
+        for (const std::string_view text : unread_rows()) {
+            if (text.find(quoted) == std::string_view::npos) continue;  // other rows may name it too
+            found = row_of(text);
+            if (found && found->code == code) break;
+            found.reset();
+        }
+        known = rows.emplace(code, std::move(found)).first;
+    }
+    return known->second ? &*known->second : nullptr;
 }
 
 }  // namespace
 
 const std::vector<CatalogueRow>& catalogue() {
     static const std::vector<CatalogueRow> rows = [] {
-        std::vector<CatalogueRow> all = check_rows();
+        std::vector<CatalogueRow> all = load();
         // What kernel-log lines mean is written once, beside the rules that find them.
         for (const EventRow& event : event_book().rows) all.push_back(event.catalogue);
         std::stable_sort(all.begin(), all.end(), by_code);
@@ -80,8 +96,9 @@ const std::vector<CatalogueRow>& catalogue() {
 }
 
 const CatalogueRow* catalogue_row(std::string_view code) {
-    const CatalogueRow* row = find_row(check_rows(), code);
-    return row != nullptr ? row : find_row(catalogue(), code);
+    if (const CatalogueRow* row = check_row(code)) return row;
+    const EventRow* event = event_row(code);
+    return event != nullptr ? &event->catalogue : nullptr;
 }
 
 }  // namespace gpucheck

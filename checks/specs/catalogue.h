@@ -19,9 +19,9 @@ struct CatalogueRow {
 };
 
 /// All rows, sorted by code; built from the embedded catalogue.json, events.json and xids.json on first use.
-/// A row that does not parse is left out, and a test demands that none is.
+/// A row that does not parse is left out, and a test demands that none is. For one thread.
 const std::vector<CatalogueRow>& catalogue();
-/// The row of a code; nullptr when there is none.
+/// The row of a code, read alone; nullptr when there is none.
 const CatalogueRow* catalogue_row(std::string_view code);
 
 }  // namespace gpucheck

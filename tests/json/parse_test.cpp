@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "checks/json/elements.h"
 #include "checks/json/json.h"
 #include "checks/json/utf8.h"
 
@@ -45,6 +46,33 @@ TEST(Utf8, FollowsRfc3629) {
     }
     EXPECT_EQ(utf8_decode("\xe2\x82\xac", 0, 3), U'\u20ac');
     EXPECT_EQ(utf8_decode("\xf0\x9f\x98\x80", 0, 4), U'\U0001f600');
+}
+
+std::vector<std::string> pieces(std::string_view document, std::string_view name = "rows") {
+    const std::vector<std::string_view> found = elements_of(document, name);
+    return {found.begin(), found.end()};
+}
+
+TEST(ElementsOf, AreWhatTheParserFinds) {
+    const std::string text =
+        R"( {"a": [9, {"rows": [8]}], "b\"rows": "]", "rows" : [ 1 , "x,]\"", {"y": [2, "}"]}, [], true ] } )";
+    EXPECT_EQ(pieces(text),
+              (std::vector<std::string>{"1 ", R"("x,]\"")", R"({"y": [2, "}"]})", "[]", "true "}));
+    EXPECT_EQ(pieces(text, "a"), (std::vector<std::string>{"9", R"({"rows": [8]})"}));
+    EXPECT_TRUE(pieces(text, "c").empty());
+    EXPECT_TRUE(pieces(R"({"rows": []})").empty());
+    EXPECT_TRUE(pieces(R"({"rows": {"rows": [1]}})").empty());
+}
+
+TEST(ElementsOf, EndsOnEverythingElse) {
+    const std::string whole = R"({"a": 1, "rows": [{"b": "c\\"}, [2, "d"], null]})";
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+        for (const std::string& piece : pieces(whole.substr(0, length))) EXPECT_LE(piece.size(), length);
+    }
+    for (const char* text : {"", "[", "[1]", "\"", "{", "{}", "{:", "{,}", "{\"rows\"", "{\"rows\":[,]}",
+                             "{\"rows\":]}", "{\"rows\":[}"})
+        EXPECT_TRUE(pieces(text).empty()) << text;
+    EXPECT_EQ(pieces(R"({"rows":[)" + std::string(100000, '[')).size(), 1U);
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
+#include "tests/source_dir.h"
 #include "tests/specs/specs_folder.h"
 
 namespace gpucheck {
@@ -117,6 +119,41 @@ TEST(Boards, NearKeysHelpWithASlip) {
     EXPECT_EQ(boards.near_keys("mi3000x").front(), "mi300x");
     EXPECT_TRUE(boards.near_keys("zzzzzzzzzzzzzzzzzzzzzzzzzzzzz").empty());
     EXPECT_LE(boards.near_keys(std::string(1 << 20, 'm')).size(), 3U);
+}
+
+// The table inside the binary is read row by row as rows are asked for; the same file in a folder is read
+// whole.
+TEST(Boards, RowByRowIsTheSameAsWhole) {
+    std::stringstream text;
+    text << std::ifstream(std::string(GPUCHECK_SOURCE_DIR) + "/checks/specs/gpus.json").rdbuf();
+    SpecsFolder folder;
+    const auto loaded = BoardTable::load(folder.file("gpus.json", text.str()).path());
+    ASSERT_TRUE(std::holds_alternative<BoardTable>(loaded)) << std::get<std::string>(loaded);
+    const BoardTable& whole = std::get<BoardTable>(loaded);
+    const BoardTable unread = std::get<BoardTable>(BoardTable::load());
+    ASSERT_GT(whole.rows().size(), 20U);
+    for (std::size_t i = whole.rows().size(); i-- > 0;) {  // an order that is not the file's
+        const BoardRow& row = whole.rows()[i];
+        const Board* alone = unread.find(row.board.key);
+        ASSERT_NE(alone, nullptr) << row.board.key;
+        EXPECT_TRUE(*alone == row.board) << row.board.key;
+        for (const BoardId& id : row.ids) {
+            const BoardTable fresh = std::get<BoardTable>(BoardTable::load());
+            const std::uint32_t subsystem = id.subsystem.value_or(0x10001U);
+            for (const PciFunction& function :
+                 {function_with(id.vendor, id.device),
+                  function_with(id.vendor, id.device, static_cast<std::uint16_t>(subsystem >> 16),
+                                static_cast<std::uint16_t>(subsystem & 0xffffU)),
+                  function_with(id.vendor, 0x74b5, id.vendor, id.device)}) {
+                EXPECT_TRUE(fresh.match(function) == whole.match(function)) << matched(whole, function);
+            }
+        }
+    }
+    EXPECT_EQ(unread.find(""), nullptr);
+    EXPECT_EQ(unread.find("Repository"), nullptr);
+    EXPECT_EQ(unread.rows().size(), whole.rows().size());
+    EXPECT_EQ(unread.document(), whole.document());
+    EXPECT_EQ(render_specs_text(unread, ""), render_specs_text(whole, ""));
 }
 
 }  // namespace
