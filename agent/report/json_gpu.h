@@ -10,7 +10,7 @@ namespace gpucheck::report {
 void write_host(JsonText& json, const Host& host);
 void write_gpu(JsonText& json, const Device& gpu, const Expectations& expected, Verdict verdict);
 
-/// The member "experiments" of a GPU; nothing when none were run.
+/// The members "experiments" and "measurements" of a GPU; nothing when none were run.
 void write_measurements(JsonText& json, const BurnIn& burn_in);
 
 }  // namespace gpucheck::report

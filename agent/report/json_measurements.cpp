@@ -1,6 +1,10 @@
 // What experiments measured on one GPU as JSON: every number with its coverage, for machines that compare
 // fleets.
+#include <cmath>
+#include <set>
+
 #include "agent/report/json_gpu.h"
+#include "checks/model/rates.h"
 
 namespace gpucheck::report {
 namespace {
@@ -74,17 +78,50 @@ void write_result(JsonText& json, const ExperimentResult& result) {
 void write_load(JsonText& json, const LoadSamples& load) {
     FactObject object(json);
     object.number("samples", load.samples);
+    const auto number = [](JsonText& out, double value) { out.decimal(value); };
+    object.fact("seconds", load.seconds, number);
     const auto quantity = [](JsonText& out, const Quantity& value) { write_quantity(out, value); };
     object.fact("power", load.power_w, quantity);
     object.fact("temperature", load.temperature_c, quantity);
     object.fact("memory_temperature", load.memory_temperature_c, quantity);
     object.fact("clock", load.clock_mhz, quantity);
     object.number("throttle_mask", load.throttle_mask);
-    object.fact("throttled_share", load.throttled_share,
-                [](JsonText& out, double value) { out.decimal(value); });
+    object.fact("throttled_share", load.throttled_share, number);
+    json.key("throttled_by").begin_array();
+    for (const CauseShare& each : load.throttled_by) {
+        json.begin_object();
+        json.key("cause").text(each.cause);
+        json.key("share").decimal(each.share);
+        json.end_object();
+    }
+    json.end_array();
+    object.fact("power_limit_w", load.power_limit_w, number);
+    object.number("ecc_corrected", load.ecc_corrected);
+    object.number("ecc_uncorrected", load.ecc_uncorrected);
+    object.number("copy_samples", load.copy_samples);
     object.number("link_generation_max", load.link_generation_max);
     object.number("link_width_min", load.link_width_min);
+    object.fact("busy_share", load.busy_share, number);
     object.end();
+}
+
+/// One flat number each, for whoever compares machines or reckons costs: the medians of what was timed, right
+/// and looked at in full. What was not has no member.
+void write_flat(JsonText& json, const BurnIn& burn_in) {
+    constexpr int kDecimals = 6;
+    const std::vector<MeasuredRate> rates = sound_rates(*burn_in.results);
+    json.key("measurements").begin_object();
+    std::set<std::string_view> written;
+    for (const MeasuredRate& rate : rates) {
+        if (written.insert(rate.metric).second)
+            json.key(rate.metric).decimal(rate.quantity->median, kDecimals);
+    }
+    const Fact<Quantity>& power = burn_in.load.power_w;
+    // A watt beside no time would be one of a machine that was not tested.
+    if (!rates.empty() && power.known() && std::isfinite(power->median))
+        json.key("power_w").decimal(power->median);
+    if (burn_in.total_bytes.known()) json.key("capacity_bytes").number(*burn_in.total_bytes);
+    json.end_object();
 }
 
 }  // namespace
@@ -104,6 +141,7 @@ void write_measurements(JsonText& json, const BurnIn& burn_in) {
     for (const ExperimentResult& result : *burn_in.results) write_result(json, result);
     json.end_array();
     object.end();
+    write_flat(json, burn_in);
 }
 
 }  // namespace gpucheck::report

@@ -77,6 +77,52 @@ TEST(JsonReport, WhatIsNotKnownIsNullWithAReason) {
     EXPECT_TRUE(json["boot_id"].is_null());
 }
 
+ExperimentResult measured(const char* experiment, const char* variant, double rate, const char* unit) {
+    ExperimentResult result;
+    result.experiment = experiment;
+    result.variant = variant;
+    result.ran = result.timed = fact(true);
+    result.values_checked = result.values_expected = fact(std::uint64_t{8});
+    result.mismatches = fact(std::uint64_t{0});
+    result.quantities = {{variant, unit, rate, rate * 0.9, rate * 1.1, 10}};
+    return result;
+}
+
+TEST(JsonReport, MeasurementsAreFlatAndSoundOnly) {
+    Report report = passing();
+    BurnIn& burn_in = report.snapshot.gpus[0].burn_in;
+    std::vector<ExperimentResult> results{
+        measured("memory_stream", "copy", 4210.5, "GB/s"), measured("gemm", "bf16", 701, "TFLOP/s"),
+        measured("matrix", "bf16", 812, "TFLOP/s"), measured("gemm", "i8", 1302, "TFLOP/s"),
+        measured("host_link", "h2d", 55, "GB/s"), measured("launch", "", 6.5, "us"),
+        // none of these may be taken for a rate
+        measured("memory_stream", "read", 4500, "GB/s"), measured("gemm", "f16", 700, "TFLOP/s"),
+        measured("gemm", "e4m3", 1400, "TFLOP/s"), measured("memory_stream", "triad", 4100, "MB/s"),
+        measured("memory_stream", "write", 0, "GB/s"), measured("host_link", "d2h", 54, "GB/s")};
+    results[6].timed = fact(false);
+    results[7].mismatches = fact(std::uint64_t{1});
+    results[8].values_checked = fact(std::uint64_t{7});
+    results[11].peer = "0000:29:00.0";
+    burn_in.results = fact(std::move(results));
+    burn_in.load.power_w = fact(Quantity{"power", "W", 612.5, 100, 698, 80});
+    burn_in.total_bytes = fact(std::uint64_t{85899345920});
+    const Json json = json_of(report);
+    EXPECT_EQ(json["gpus"][0]["measurements"].dump(),
+              R"({"memory_copy_gb_s":4210.5,"bf16_tflops":701,"matrix_bf16_tflops":812,"int8_tops":1302,)"
+              R"("host_link_h2d_gb_s":55,"launch_us":6.5,"power_w":612.5,"capacity_bytes":85899345920})");
+    EXPECT_FALSE(json["gpus"][1].contains("measurements")) << "no experiment was run there";
+}
+
+TEST(JsonReport, WattsOfAnUntimedRunAreNoMeasurement) {
+    Report report = passing();
+    BurnIn& burn_in = report.snapshot.gpus[0].burn_in;
+    ExperimentResult simulated = measured("memory_stream", "copy", 1, "GB/s");
+    simulated.timed = fact(false);
+    burn_in.results = fact(std::vector{simulated});
+    burn_in.load.power_w = fact(Quantity{"power", "W", 612.5, 100, 698, 80});
+    EXPECT_EQ(json_of(report)["gpus"][0]["measurements"].dump(), "{}");
+}
+
 // Every null in host, instance and gpus has its reason in the "missing" beside it, and nothing else has.
 void nulls_have_reasons(const Json& json, const std::string& where) {
     if (!json.is_object()) return;
