@@ -14,6 +14,7 @@
 
 #include "agent/burn_in.h"
 #include "agent/burn_in_terminal.h"
+#include "agent/cost_answer.h"
 #include "agent/host/sysroot.h"
 #include "agent/log.h"
 #include "agent/machine.h"
@@ -213,6 +214,7 @@ int work(const cli::RunOptions& options, Target& target, const experiments::Sett
     for (Finding& each : conflict_findings(target.promise.conflicts)) own.push_back(std::move(each));
     report.checks.push_back(run_line(std::move(own)));
     judge(report);
+    report.cost = cost_of(report, options.machine.specs_folder);
     report.duration_s = std::chrono::duration<double>(Clock::now() - start).count();
     return deliver(options, report);
 }
@@ -234,6 +236,7 @@ int out_of_time(const cli::RunOptions& options, const Outcome& outcome, const Su
         report.checks.push_back(std::move(line));
     }
     report.verdict = Verdict::unknown;
+    report.cost.missing = "the run ended before it";
     report.duration_s = std::chrono::duration<double>(limits.budget).count();
     return deliver(options, report);
 }
