@@ -15,6 +15,7 @@ struct CostSurroundings {
     std::string today;  ///< "2026-11-30"
     /// Looks at the machine of the options; asked only when neither a report nor a board is named.
     std::function<std::variant<MachineBoards, std::string>()> look;
+    const std::string* report = nullptr;  ///< stands for the file of --from
 };
 
 /// 0: something was estimated; 1: --check-table found a row that contradicts itself; 2: refused, the reason

@@ -133,14 +133,31 @@ std::optional<std::pair<std::string, std::string>> key_value(const std::string& 
     return std::pair{text.substr(0, at), text.substr(at + 1)};
 }
 
-MachineOutcome machine_from_report(std::string_view text, const std::string& name, const BoardTable& boards) {
+std::variant<Json, UsageError> read_report(std::string_view text, const std::string& name) {
     auto parsed = parse_json(text);
     if (const auto* error = std::get_if<JsonError>(&parsed)) return UsageError{name + ": " + error->what};
-    const Json& report = std::get<Json>(parsed);
+    Json& report = std::get<Json>(parsed);
     const Json* gpus = RowReader::member(report, "gpus");
     if (gpus == nullptr || !gpus->is_array() || text_of(report, "schema_version").empty()) {
         return UsageError{name + ": not a report of gpucheck (gpucheck --format json makes one)"};
     }
+    return std::move(report);
+}
+
+cost::Price price_from_report(const Json& report) {
+    const Json* instance = RowReader::member(report, "instance");
+    const Json* price = instance != nullptr ? RowReader::member(*instance, "price") : nullptr;
+    if (price == nullptr) return {};
+    const auto usd = cost::usable_price(measured(*price, "gpu_usd"));
+    if (!usd) return {};
+    const auto part = [&](std::string_view key) { return text_of(*price, key).substr(0, 60); };
+    return {usd, "the report: " + (part("source").empty() ? "no source" : part("source")), part("as_of"),
+            part("market")};
+}
+
+MachineOutcome machine_from_report(const Json& report, const BoardTable& boards) {
+    const Json* gpus = RowReader::member(report, "gpus");
+    if (gpus == nullptr || !gpus->is_array()) return nothing_measured("the report has no GPU");
     if (gpus->empty()) return nothing_measured("the report has no GPU");
     if (auto refusal = unusable(report)) return *refusal;
     MeasuredMachine machine;
@@ -165,12 +182,13 @@ MachineOutcome machine_from_report(std::string_view text, const std::string& nam
         take_gpu(gpu, *row, first, machine);
     }
     if (!machine.bandwidth_bytes_s || !machine.fp16_flop_s) {
-        return nothing_measured(name + " has no measured bandwidth and matrix rate of every GPU");
+        return nothing_measured(
+            "the report has no measured bandwidth and memory-to-memory matrix rate of every GPU");
     }
     const Json* simulated = RowReader::member(report, "simulated");
     const bool recorded = simulated != nullptr && simulated->is_boolean() && simulated->get<bool>();
     machine.basis = cost::Basis::measured;
-    machine.source = "measured by gpucheck, report " + name + " of " +
+    machine.source = "measured by gpucheck, report " + text_of(report, "report_id").substr(0, 40) + " of " +
                      text_of(report, "created").substr(0, 30) + (recorded ? ", simulated" : "");
     return machine;
 }

@@ -29,9 +29,15 @@ struct UsageError {
 
 using MachineOutcome = std::variant<cost::MeasuredMachine, cost::Refusal, UsageError>;
 
+/// The report in `text`, or why it is none; `name` is its file.
+std::variant<Json, UsageError> read_report(std::string_view text, const std::string& name);
+
 /// gpus[].measurements of a report (docs/cost.md lists the members read): the slowest GPU counts, for a group
-/// waits for it. `text` is the whole report, `name` its file.
-MachineOutcome machine_from_report(std::string_view text, const std::string& name, const BoardTable& boards);
+/// waits for it.
+MachineOutcome machine_from_report(const Json& report, const BoardTable& boards);
+
+/// instance.price of a report; unknown when it has none that can be divided by.
+cost::Price price_from_report(const Json& report);
 
 /// The board by its key from `tables` (published) or from its datasheet row.
 MachineOutcome assumed_machine(const std::string& board, const std::string& assume, unsigned gpus,

@@ -163,14 +163,26 @@ std::variant<std::pair<std::string, unsigned>, Refusal, UsageError> board_of(
     return std::pair{found.board, found.gpus};
 }
 
+// The report of --from, or the one that is being made.
+std::variant<Json, UsageError> reported(const cli::CostOptions& options,
+                                        const CostSurroundings& surroundings) {
+    if (surroundings.report != nullptr) return read_report(*surroundings.report, "this report");
+    const auto text = read_text_file(options.from, kLargestReport);
+    if (const auto* error = std::get_if<FileError>(&text)) return UsageError{"--from " + error->what};
+    auto report = read_report(std::get<std::string>(text), options.from);
+    if (const auto* error = std::get_if<UsageError>(&report)) return UsageError{"--from " + error->what};
+    return report;
+}
+
 MachineOutcome own_machine(const cli::CostOptions& options, const CostSurroundings& surroundings,
                            const BoardTable& boards, CostPlan& plan) {
     const Count count = count_of(options);
     if (count.error) return *count.error;
-    if (!options.from.empty()) {
-        const auto text = read_text_file(options.from, kLargestReport);
-        if (const auto* error = std::get_if<FileError>(&text)) return UsageError{"--from " + error->what};
-        auto machine = machine_from_report(std::get<std::string>(text), options.from, boards);
+    if (!options.from.empty() || surroundings.report != nullptr) {
+        auto report = reported(options, surroundings);
+        if (const auto* error = std::get_if<UsageError>(&report)) return *error;
+        plan.reported = price_from_report(std::get<Json>(report));
+        auto machine = machine_from_report(std::get<Json>(report), boards);
         const auto* made = std::get_if<cost::MeasuredMachine>(&machine);
         if (made != nullptr && count.gpus && *count.gpus != made->gpus) {
             return Refusal{RefusalCode::gpu_count_mismatch,

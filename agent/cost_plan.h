@@ -29,6 +29,7 @@ struct CostPlan {
     std::optional<cost::Precision> weights, kv;
     std::optional<unsigned> group;
     double utilization = 0.5;
+    cost::Price reported;  ///< what the report says that the instance costs
     std::vector<std::string> notes;
 };
 
@@ -40,7 +41,7 @@ std::variant<cost::Price, UsageError> owned_price(const std::vector<std::string>
                                                   const std::string& board, const cost::Tables& tables,
                                                   std::vector<std::string>& notes);
 
-/// A price of each machine: --price, --price BOARD=, --instance-price, --owned, the dated table.
+/// A price of each machine: --price, --price BOARD=, --instance-price, --owned, the report, the dated table.
 std::optional<UsageError> set_prices(const cli::CostOptions& options, const BoardTable& boards,
                                      CostPlan& plan);
 

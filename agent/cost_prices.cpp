@@ -142,6 +142,8 @@ std::optional<UsageError> set_prices(const cli::CostOptions& options, const Boar
             auto owned = owned_price(options.owned, one.machine.board, plan.tables, plan.notes);
             if (auto* error = std::get_if<UsageError>(&owned)) return *error;
             one.price = std::get<cost::Price>(owned);
+        } else if (first && options.market.empty() && plan.reported.usd_gpu_hour) {
+            one.price = plan.reported;
         } else if (compare || !options.market.empty()) {
             // A table's price is nobody's instance price: taken only to compare, or when asked for.
             const std::string market = options.market.empty() ? "rental" : options.market;

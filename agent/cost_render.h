@@ -33,6 +33,8 @@ struct CostResult {
 };
 
 std::string cost_text(const CostResult& result, bool plot);
+/// For the report's text: machine and price, then a line for each model at the point that people chat at.
+std::vector<std::string> cost_lines(const CostResult& result);
 std::string cost_csv(const CostResult& result);
 /// {"schema_version", "cost": [...], "winners", "shortfalls", "notes"}.
 Json cost_document(const CostResult& result);

@@ -216,4 +216,26 @@ std::string cost_text(const CostResult& result, bool plot) {
     return text + list_text("Read with:", footnotes(result)) + list_text("Notes:", result.notes);
 }
 
+std::vector<std::string> cost_lines(const CostResult& result) {
+    std::vector<std::string> lines;
+    for (const Quote& quote : result.quotes) {
+        if (lines.empty())
+            lines.push_back("measured: " + rate_words(*quote.machine) + "; " + price_words(quote.price));
+        if (quote.point != cost::Point::interactive) continue;
+        const std::string head = quote.model->key + " in " + precision_words(quote) + ": ";
+        if (!quote.estimate) {
+            const std::string why = quote.refusal ? quote.refusal->why : std::string("not estimated");
+            lines.push_back(head + why);
+            continue;
+        }
+        std::string text =
+            head + three_digits(quote.tokens_per_s_instance()) + " output tokens/s of the instance (" +
+            three_digits(quote.band.low * quote.replicas()) + " to " +
+            three_digits(quote.band.high * quote.replicas()) + ") with at least 30 for each user";
+        if (quote.usd.blended) text += ", " + three_digits(*quote.usd.blended) + " USD per million";
+        lines.push_back(text);
+    }
+    return lines;
+}
+
 }  // namespace gpucheck

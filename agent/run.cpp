@@ -16,6 +16,7 @@
 #include "agent/burn_in.h"
 #include "agent/burn_in_terminal.h"
 #include "agent/delivery.h"
+#include "agent/cost_answer.h"
 #include "agent/host/sysroot.h"
 #include "agent/log.h"
 #include "agent/machine.h"
@@ -235,6 +236,7 @@ int work(const cli::RunOptions& options, Target& target, const experiments::Sett
         own.push_back(std::move(each));
     report.checks.push_back(run_line(std::move(own)));
     judge(report);
+    report.cost = cost_of(report, options.machine.specs_folder);
     report.duration_s = std::chrono::duration<double>(Clock::now() - start).count();
     keep_report(plan, report, progress);
     return deliver(options, report);
@@ -258,6 +260,7 @@ report::Report out_of_time(const cli::RunOptions& options, const Outcome& outcom
         report.checks.push_back(std::move(line));
     }
     report.verdict = Verdict::unknown;
+    report.cost.missing = "the run ended before it";
     report.duration_s = std::chrono::duration<double>(limits.budget).count();
     return report;
 }

@@ -56,7 +56,7 @@ void write_head(JsonText& json, const Report& report, const View& view) {
 }
 
 void write_price(JsonText& json, const HourlyPrice& price) {
-    constexpr int kDecimals = 4;
+    constexpr int kDecimals = 6;
     const auto usd = [](JsonText& out, double value) { out.decimal(value, kDecimals); };
     FactObject object(json);
     object.fact("instance_usd", price.instance_usd, usd);
@@ -64,6 +64,7 @@ void write_price(JsonText& json, const HourlyPrice& price) {
     object.text("market", price.market);
     object.text("as_of", price.as_of);
     object.flag("stale", price.stale);
+    json.key("source").text_or_null(price.gpu_usd.source());
     object.end();
 }
 
@@ -84,8 +85,8 @@ void write_instance(JsonText& json, const Instance& instance) {
     object.text("lifecycle", instance.lifecycle);
     object.fact("price", instance.price, write_price);
     json.key("sources").begin_object();
-    std::apply([&](auto... field) { (write_source(json, field.name, instance.*(field.member)), ...); },
-               Instance::fields());
+    Instance::fields(
+        [&](auto... field) { (write_source(json, field.name, instance.*(field.member)), ...); });
     json.end_object();
     object.end();
 }
@@ -133,6 +134,21 @@ void write_not_checked(JsonText& json, const NotChecked& item) {
     json.end_object();
 }
 
+void write_texts(JsonText& json, std::string_view name, const std::vector<std::string>& texts) {
+    json.key(name).begin_array();
+    for (const std::string& text : texts) json.text(text);
+    json.end_array();
+}
+
+void write_cost(JsonText& json, const Cost& cost) {
+    json.key("cost").begin_array();
+    for (const std::string& row : cost.rows) json.ready(row);
+    json.end_array();
+    json.key("cost_missing").text_or_null(cost.missing);
+    write_texts(json, "cost_shortfalls", cost.shortfalls);
+    write_texts(json, "cost_notes", cost.notes);
+}
+
 template <class Items, class Write>
 void write_all(JsonText& json, std::string_view name, const Items& items, Write write) {
     json.key(name).begin_array();
@@ -158,7 +174,7 @@ std::string render_json(const Report& report) {
     write_all(json, "checks", report.checks, write_check);
     write_all(json, "findings", view.problems, write_problem);
     write_all(json, "not_checked", view.not_checked, write_not_checked);
-    json.key("cost").begin_array().end_array();
+    write_cost(json, report.cost);
     json.end_object();
     return json.take();
 }

@@ -90,6 +90,12 @@ JsonText& JsonText::null() {
     return *this;
 }
 
+JsonText& JsonText::ready(std::string_view json) {
+    separate();
+    out_ += json;
+    return *this;
+}
+
 std::string JsonText::take() {
     out_ += '\n';
     return std::move(out_);

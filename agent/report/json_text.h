@@ -27,6 +27,8 @@ class JsonText {
     JsonText& decimal(double value, int decimals = 3);
     JsonText& flag(bool value);
     JsonText& null();
+    /// A value that is JSON already.
+    JsonText& ready(std::string_view json);
 
     /// The document with a final newline.
     std::string take();

@@ -15,6 +15,15 @@ struct CheckLine {
     double duration_ms = 0;
 };
 
+/// What tokens cost on this machine, made ready by those who know the estimator.
+struct Cost {
+    std::vector<std::string> rows;        ///< cost[]: JSON, one line each
+    std::vector<std::string> shortfalls;  ///< sentences: what is slow, in money
+    std::vector<std::string> notes;       ///< what the figures rest on
+    std::vector<std::string> lines;       ///< for people
+    std::string missing;                  ///< why there are no rows
+};
+
 struct Report {
     std::string report_id;  ///< UUIDv7
     std::string created;    ///< RFC 3339 UTC
@@ -27,6 +36,7 @@ struct Report {
     Verdict verdict = Verdict::unknown;
     Snapshot snapshot;
     std::vector<CheckLine> checks;
+    Cost cost;
 };
 
 }  // namespace gpucheck::report

@@ -201,6 +201,21 @@ std::string not_checked(const View& view, const RenderOptions& options, std::siz
     return out;
 }
 
+std::string cost_part(const Report& report, const RenderOptions& options, std::size_t width) {
+    const Cost& cost = report.cost;
+    if (cost.lines.empty()) {
+        if (report.profile == Profile::quick || cost.missing.empty()) return {};
+        return heading("What a token costs", options.colour) +
+               paragraph("  ", "Not estimated: " + plain(cost.missing, kPageBytes), width);
+    }
+    std::string out = heading("What a token costs", options.colour);
+    for (const std::string& line : cost.lines) out += paragraph("  - ", plain(line, kPageBytes), width);
+    for (const std::string& line : cost.shortfalls)
+        out += paragraph("  slow: ", plain(line, kPageBytes), width);
+    for (const std::string& line : cost.notes) out += paragraph("  note: ", plain(line, kPageBytes), width);
+    return out;
+}
+
 std::string last_line(const Report& report, const View& view, const RenderOptions& options,
                       std::size_t width) {
     std::string text = "Exit status " + std::to_string(exit_status(report.verdict, options.exit_map)) + ".";
@@ -219,8 +234,8 @@ std::string render_text(const Report& report, const RenderOptions& options) {
     const std::size_t width = std::max(options.width, kNarrowest);
     const View view = view_of(report);
     return first_lines(report, view, options, width) + gpu_table(report, view, options, width) +
-           wrong(view, report.snapshot.gpus.size(), options, width) + not_checked(view, options, width) +
-           last_line(report, view, options, width);
+           wrong(view, report.snapshot.gpus.size(), options, width) + cost_part(report, options, width) +
+           not_checked(view, options, width) + last_line(report, view, options, width);
 }
 
 }  // namespace gpucheck::report

@@ -175,27 +175,25 @@ BoardTable BoardTable::embedded() {
     return table;
 }
 
-const BoardRow* BoardTable::row_at(std::size_t index) const {
-    if (index < unread_.size() && !unread_[index].empty()) {
-        const Json list = values_of({unread_[index]});
-        RowReader reader(kFile);
-        if (!list.empty()) rows_[index] = read_board_row(list[0], reader);
-        if (!reader.ok()) rows_[index] = BoardRow{};  // a test demands that no row comes here
-        unread_[index] = {};
-    }
-    return &rows_[index];
+void BoardTable::read_row(std::size_t index) const {
+    const Json list = values_of({unread_[index]});
+    unread_[index] = {};
+    if (list.empty()) return;
+    RowReader reader(kFile);
+    BoardRow row = read_board_row(list[0], reader);
+    if (reader.ok()) rows_[index] = std::move(row);  // a test demands that each row is
 }
 
-const BoardRow* BoardTable::row_with(std::size_t index, std::string_view text) const {
-    if (index < unread_.size() && !unread_[index].empty()) {
-        const std::string quoted = '"' + std::string(text) + '"';
-        if (unread_[index].find(quoted) == std::string_view::npos) return nullptr;
+void BoardTable::read_rows_with(std::string_view text) const {
+    if (unread_.empty() || !searched_.emplace(text).second) return;
+    for (std::size_t i = 0; i < unread_.size(); ++i) {
+        if (unread_[i].find(text) != std::string_view::npos) read_row(i);
     }
-    return row_at(index);
 }
 
 const std::vector<BoardRow>& BoardTable::rows() const {
-    for (std::size_t i = 0; i < unread_.size(); ++i) row_at(i);
+    read_rows_with("");
+    unread_.clear();
     return rows_;
 }
 
@@ -209,10 +207,9 @@ const Json& BoardTable::document() const {
 
 std::optional<BoardTable::IdRef> BoardTable::find_id(std::uint16_t vendor, std::uint16_t device,
                                                      std::optional<std::uint32_t> subsystem) const {
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-        const BoardRow* row = row_with(i, hex16_text(device));
-        if (row == nullptr) continue;
-        for (const BoardId& id : row->ids) {
+    read_rows_with(hex16_text(device));
+    for (const BoardRow& row : rows_) {
+        for (const BoardId& id : row.ids) {
             if (id.vendor == vendor && id.device == device && id.subsystem == subsystem)
                 return IdRef{&id, row};
         }
@@ -221,14 +218,12 @@ std::optional<BoardTable::IdRef> BoardTable::find_id(std::uint16_t vendor, std::
 }
 
 bool BoardTable::has_subsystem_rows(std::uint16_t vendor, std::uint16_t device) const {
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-        const BoardRow* row = row_with(i, hex16_text(device));
-        if (row == nullptr) continue;
-        for (const BoardId& id : row->ids) {
-            if (id.vendor == vendor && id.device == device && id.subsystem.has_value()) return true;
-        }
-    }
-    return false;
+    read_rows_with(hex16_text(device));
+    return std::any_of(rows_.begin(), rows_.end(), [&](const BoardRow& row) {
+        return std::any_of(row.ids.begin(), row.ids.end(), [&](const BoardId& id) {
+            return id.vendor == vendor && id.device == device && id.subsystem.has_value();
+        });
+    });
 }
 
 Fact<Board> BoardTable::match(const PciFunction& function) const {
@@ -276,11 +271,12 @@ Fact<Board> BoardTable::match_virtual(const PciFunction& function, const IdRef& 
 }
 
 const BoardRow* BoardTable::find_row(std::string_view key) const {
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-        const BoardRow* row = row_with(i, key);
-        if (row != nullptr && !key.empty() && row->board.key == key) return row;
-    }
-    return nullptr;
+    constexpr std::size_t kLongest = 500;  // what the reader takes; a row that is not read has none
+    if (key.empty() || key.size() > kLongest) return nullptr;
+    read_rows_with(key);
+    const auto found =
+        std::find_if(rows_.begin(), rows_.end(), [&](const BoardRow& row) { return row.board.key == key; });
+    return found != rows_.end() ? &*found : nullptr;
 }
 
 const Board* BoardTable::find(std::string_view key) const {

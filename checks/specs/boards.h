@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -97,18 +98,18 @@ class BoardTable {
     static BoardTable embedded();
     std::string read(const Json& document, const std::string& file_name);
     void read_switches(const Json& list, RowReader& reader);
-    /// The row if it holds `text` in quotation marks, nullptr if it does not or if it is no good.
-    const BoardRow* row_with(std::size_t index, std::string_view text) const;
-    const BoardRow* row_at(std::size_t index) const;
+    void read_row(std::size_t index) const;
+    /// Reads the rows in which `text` stands anywhere: no other can be about it.
+    void read_rows_with(std::string_view text) const;
     Fact<Board> match_physical(const PciFunction& function, std::uint16_t vendor, std::uint16_t device) const;
     Fact<Board> match_virtual(const PciFunction& function, const IdRef& own) const;
     std::optional<IdRef> find_id(std::uint16_t vendor, std::uint16_t device,
                                  std::optional<std::uint32_t> subsystem) const;
     bool has_subsystem_rows(std::uint16_t vendor, std::uint16_t device) const;
 
-    mutable std::vector<BoardRow> rows_;
-    mutable std::vector<std::string_view>
-        unread_;  ///< as long as rows_ while rows are read one by one, else empty
+    mutable std::vector<BoardRow> rows_;            ///< without key and ids as long as it is not read
+    mutable std::vector<std::string_view> unread_;  ///< their texts, empty for those read; none: all are
+    mutable std::set<std::string, std::less<>> searched_;
     std::vector<Switch> switches_;
     mutable Json document_;  ///< null until asked for, of the table inside the binary
 };

@@ -16,6 +16,8 @@ extern "C" const char gpucheck_catalogue_json_end[];
 namespace gpucheck {
 namespace {
 
+constexpr std::size_t kBeforeCode = 40;  // bytes: bracket, line end, indentation, "code":
+
 std::string text_at(const Json& row, std::string_view key) {
     const Json* found = RowReader::member(row, key);
     return found != nullptr && found->is_string() ? found->get_ref<const std::string&>() : std::string();
@@ -72,7 +74,8 @@ const CatalogueRow* check_row(std::string_view code) {
         std::optional<CatalogueRow> found;
         const std::string quoted = '"' + std::string(code) + '"';
         for (const std::string_view text : unread_rows()) {
-            if (text.find(quoted) == std::string_view::npos) continue;  // other rows may name it too
+            // Each row begins with its code, as a test demands: other rows that name it are not read.
+            if (text.substr(0, quoted.size() + kBeforeCode).find(quoted) == std::string_view::npos) continue;
             found = row_of(text);
             if (found && found->code == code) break;
             found.reset();

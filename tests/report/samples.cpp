@@ -78,6 +78,17 @@ Report passing() {
         line(kCountCheck, true, {finding("gpu.count", Verdict::pass, {}, "8", "8", "/sys/bus/pci/devices")}),
         line(kLinkCheck, true, passes("pcie.link", report.snapshot)), not_applicable(kKfdCheck, "no AMD GPU"),
         line(kTelemetryCheck, false, {telemetry_absent()})};
+    report.cost.rows = {
+        R"({"model":"llama-3.1-8b","precision":"fp8","weight_only":false,"kv_precision":"fp8","isl":1000,"osl":1000,)"
+        R"("point":"single_user","concurrency":1,"n_gpus":1,"instance_gpus":8,"fits":true,"max_concurrency":900,)"
+        R"("tokens_per_s":250.5,"tokens_per_s_instance":2004,"tokens_per_s_per_gpu":250.5,"tokens_per_s_per_user":252,)"
+        R"("ttft_ms":20,"usd_per_m_input":null,"usd_per_m_output":null,"usd_per_m_output_blended":null,)"
+        R"("usd_per_m_output_blended_at_utilization":null,"gpu_tokens_per_joule":0.4,)"
+        R"("band":{"low":192.7,"high":325.6,"coverage":0.9},"method":"analytic","reason":null,"reason_text":null,)"
+        R"("basis":{"kind":"measured"},"reference":null,"warnings":[]})"};
+    report.cost.shortfalls = {"HBM bandwidth at 91 % of a healthy one"};
+    report.cost.notes = {"healthy: as published"};
+    report.cost.lines = {"llama-3.1-8b in fp8: 2000 output tokens/s of the instance"};
     settle(report);
     return report;
 }
@@ -87,6 +98,10 @@ Report failing() {
     report.snapshot.gpus.pop_back();
     report.snapshot.instance.provider = fact("aws");
     report.snapshot.instance.type = fact("p5.48xlarge");
+    report.snapshot.instance.price =
+        fact(HourlyPrice{fact(55.04), fact(6.88), fact("on-demand"), fact("2026-10-08"), fact(false)});
+    report.cost = {};
+    report.cost.missing = "no_measurement: GPU 0000:19:00.0 failed: a failed GPU gets no tokens/s";
     report.checks[0] = line(
         kCountCheck, true, {finding("gpu.count.missing", Verdict::fail, {}, "8 GPUs", "7 GPUs", "--expect")});
     report.checks[0].result.findings[0].scope = Scope::host;
@@ -196,6 +211,7 @@ Report hostile(const std::string& text) {
     if (text.size() > 1000) report.snapshot.gpus.resize(1);  // every string of it is copied hundreds of times
     Poison{text}.into(report.snapshot);
     report.injected = report.machine = report.tool_version = text;
+    report.cost = {{}, {text}, {text}, {text}, text};
     for (CheckLine& line : report.checks) {
         line.result.reason = text;
         for (Finding& finding : line.result.findings) {
