@@ -10,6 +10,7 @@
 
 #include "agent/config.h"
 #include "agent/delivery.h"
+#include "agent/fault_command.h"
 #include "agent/log.h"
 #include "agent/report_document.h"
 #include "agent/report_show.h"
@@ -126,6 +127,8 @@ int verify(const cli::ReportOptions& options) {
 int report_command(const cli::ReportOptions& options) {
     using Verb = cli::ReportOptions::Verb;
     if (options.verb == Verb::verify) return verify(options);
+    if (options.verb == Verb::render) return render_fault(options);
+    if (options.verb == Verb::send && !options.to.empty()) return send_fault(options);
     const auto config = read_config(options.config);
     if (const auto* error = std::get_if<std::string>(&config)) return usage(*error);
     const auto planned = plan_delivery(*std::get_if<Config>(&config), options.report_to, options.key);
@@ -143,7 +146,6 @@ int report_command(const cli::ReportOptions& options) {
         case Verb::send:
             return send(options, plan);
         case Verb::render:
-            return usage("no provider's API is known to this build");
         case Verb::verify:
             break;
     }

@@ -63,8 +63,8 @@ void add_file_verbs(CLI::App& report, ReportOptions& options) {
         ->option_text("URL");
     send->add_option("--key", options.key, "Sign with this Ed25519 private key (PEM)")->option_text("FILE");
     CLI::Option* to = send->add_option("--to", options.to,
-                                       "To the provider's own API for faulty hosts instead: see `report "
-                                       "render --as`")
+                                       "To the provider's own API for faulty hosts instead: azure-ghr, "
+                                       "gcp-report-host, aws-report-instance-status, do-tag")
                           ->option_text("TARGET");
     send->add_flag("--destructive", options.destructive,
                    "With --to: also requests by which the provider may take the machine away")
@@ -83,7 +83,12 @@ void add_file_verbs(CLI::App& report, ReportOptions& options) {
         add_verb(report, options, Verb::render, "render",
                  "Print the request by which the report in FILE would be told to a provider's API");
     add_file(*render, options, "A report that --format json or --output wrote");
-    render->add_option("--as", options.as, "For whom")->required()->option_text("FORMAT");
+    render
+        ->add_option("--as", options.as,
+                     "For whom: azure-ghr, gcp-report-host, aws-report-instance-status, oci-tag, do-tag, "
+                     "k8s-condition, nvsentinel, npd")
+        ->required()
+        ->option_text("FORMAT");
     add_config(*render, options);
 }
 

@@ -1,16 +1,21 @@
 // HTTP over libcurl 7.81 and newer; see http.h. Every option that bounds a request is set here, for each
 // request anew, and a libcurl that refuses one of them sends nothing.
 #include <algorithm>
-#include <cctype>
+#include <cstdlib>
+#include <map>
 #include <new>
 #include <utility>
 
 #include "providers/http/curl_library.h"
 #include "providers/http/failure.h"
-#include "providers/http/http.h"
+#include "providers/http/request_rules.h"
+#include "providers/http/resolve.h"
 
 namespace gpucheck::http {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
 
 // libcurl before 8.3 takes any amount of headers as long as each is short.
 constexpr std::size_t kMaxHeaderBytes = 256U << 10U;
@@ -20,66 +25,11 @@ constexpr std::size_t kMaxDetail = 300;
 constexpr long kSlowBytesPerSecond = 32;
 constexpr long kSlowSeconds = 15;
 
-// CURLOPT_QUICK_EXIT (322, since 7.87): without it a request whose time is up still waits for the thread that
-// asks a dead name server. Spelt as a number because 7.81's header lacks it.
+// CURLOPT_QUICK_EXIT (322, since 7.87; 7.81's header lacks it): without it a request through a proxy whose
+// time is up still waits for the thread that asks a dead name server. Where there is no proxy we resolve
+// names ourselves.
 constexpr auto kQuickExit = static_cast<CURLoption>(322);
 constexpr unsigned kQuickExitSince = 0x075700;
-
-char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-std::string lowered(std::string_view text) {
-    std::string out(text);
-    std::transform(out.begin(), out.end(), out.begin(), lower);
-    return out;
-}
-
-bool is_token(std::string_view text) {  // RFC 9110, 5.6.2
-    constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
-    return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 || kMarks.find(c) != std::string_view::npos;
-    });
-}
-
-bool one_line(std::string_view text) {
-    return text.find_first_of(std::string_view("\r\n\0", 3)) == std::string_view::npos;
-}
-
-// The authority of a URL that we would ask: "host:port".
-std::string authority_of(std::string_view url) {
-    const std::size_t begin = url.find("://") + 3;
-    return lowered(url.substr(begin, url.find_first_of("/?#", begin) - begin));
-}
-
-// Why a request is not sent at all; empty if it is.
-std::string refusal(const Request& request) {
-    const std::string scheme = lowered(request.url.substr(0, request.url.find("://")));
-    if (request.url.find("://") == std::string::npos || (scheme != "http" && scheme != "https"))
-        return "not an http or https URL";
-    const bool printable =
-        std::all_of(request.url.begin(), request.url.end(), [](char c) { return c > ' ' && c < '\x7f'; });
-    if (!printable) return "a URL with blanks or unprintable characters";
-    const std::string authority = authority_of(request.url);
-    if (authority.empty()) return "a URL without a host";
-    if (authority.find('@') != std::string::npos) return "a URL with a user name or password in it";
-    if (!is_token(request.method)) return "a method that is none";
-    for (const Header& header : request.headers) {
-        if (!is_token(header.name) || !one_line(header.value))
-            return "a header that would break the request: " + header.name.substr(0, 40);
-    }
-    return {};
-}
-
-// Metadata services, which know their caller by its link: never through a proxy, whatever was asked for.
-bool link_local(const std::string& authority) {
-    constexpr std::string_view kBegins[] = {"169.254.", "[fe80:", "[fd00:ec2:"};
-    constexpr std::string_view kNames[] = {"metadata.google.internal", "metadata.nebius.internal"};
-    const std::string host = authority.front() == '[' ? authority : authority.substr(0, authority.find(':'));
-    return std::any_of(std::begin(kBegins), std::end(kBegins),
-                       [&](std::string_view begin) { return host.compare(0, begin.size(), begin) == 0; }) ||
-           std::find(std::begin(kNames), std::end(kNames), host) != std::end(kNames);
-}
 
 // What arrives, as far as it is wanted.
 struct Arrival {
@@ -144,14 +94,14 @@ class CurlClient final : public Client {
     }
 
     Outcome perform(const Request& request) override {
-        if (std::string why = refusal(request); !why.empty()) return Failed{Failure::local, why};
+        if (std::string why = refusal_of(request); !why.empty()) return Failed{Failure::local, why};
         const auto& library = curl_library();
         if (const auto* why = std::get_if<std::string>(&library)) return Failed{Failure::local, *why};
         curl_ = std::get_if<CurlLibrary>(&library);
         if (handle_ == nullptr) handle_ = curl_->easy_init();
         if (handle_ == nullptr) return Failed{Failure::local, "libcurl gives no handle"};
         curl_->easy_reset(handle_);  // keeps connections and names
-        const Outcome outcome = ask(request);
+        const Outcome outcome = ask_in_time(request);
         curl_->easy_reset(handle_);  // the options point to what ends with this call
         return outcome;
     }
@@ -162,8 +112,52 @@ class CurlClient final : public Client {
         return curl_->easy_setopt(handle_, option, value) == CURLE_OK;
     }
 
+    // By name servers that may be dead. What that takes is taken from the request's time.
+    Outcome ask_in_time(Request request) {
+        const auto begin = Clock::now();
+        const Authority authority = authority_of(request.url);
+        direct_ = request.proxy == Proxy::bypass || is_link_local(authority.host);
+        if ((direct_ || !environment_has_proxy()) && !is_address(authority.host)) {
+            auto found =
+                addresses_of(authority.host, std::min(request.connect_timeout, request.total_timeout));
+            if (auto* failed = std::get_if<Failed>(&found)) return std::move(*failed);
+            for (const std::string& address : std::get<std::vector<std::string>>(found)) {
+                pinned_host_ +=
+                    pinned_host_.empty() ? "+" + authority.host + ":" + authority.port + ":" : ",";
+                pinned_host_ += address.find(':') == std::string::npos ? address : "[" + address + "]";
+            }
+            const auto spent = std::chrono::duration_cast<milliseconds>(Clock::now() - begin);
+            request.connect_timeout = std::max(request.connect_timeout - spent, milliseconds(1));
+            request.total_timeout = std::max(request.total_timeout - spent, milliseconds(1));
+        }
+        Outcome outcome = ask(request);
+        pinned_host_.clear();
+        return outcome;
+    }
+
+    // Asked for once a minute: ten thousand reports go to one host.
+    std::variant<std::vector<std::string>, Failed> addresses_of(const std::string& host, milliseconds limit) {
+        constexpr auto kKeep = std::chrono::seconds(60);
+        if (const auto kept = names_.find(host);
+            kept != names_.end() && Clock::now() - kept->second.at < kKeep)
+            return kept->second.addresses;
+        auto found = resolve(host, limit);
+        if (names_.size() >= 64) names_.clear();
+        if (const auto* addresses = std::get_if<std::vector<std::string>>(&found))
+            names_.insert_or_assign(host, Name{*addresses, Clock::now()});
+        return found;
+    }
+
+    static bool environment_has_proxy() {
+        constexpr const char* kNames[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
+                                          "ALL_PROXY"};
+        return std::any_of(std::begin(kNames), std::end(kNames), [](const char* name) {
+            const char* value = std::getenv(name);
+            return value != nullptr && *value != '\0';
+        });
+    }
+
     bool set_bounds(const Request& request) {
-        using std::chrono::milliseconds;
         const auto within = [](milliseconds time) {  // 0 would be "for ever"
             return static_cast<long>(std::clamp<milliseconds::rep>(time.count(), 1, 3'600'000));
         };
@@ -195,8 +189,7 @@ class CurlClient final : public Client {
         }
         if (!request.pinned_public_key.empty())
             done = done && set(CURLOPT_PINNEDPUBLICKEY, request.pinned_public_key.c_str());
-        if (request.proxy == Proxy::bypass || link_local(authority_of(request.url)))
-            done = done && set(CURLOPT_PROXY, "") && set(CURLOPT_NOPROXY, "*");
+        if (direct_) done = done && set(CURLOPT_PROXY, "") && set(CURLOPT_NOPROXY, "*");
         return done && set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     }
 
@@ -228,11 +221,19 @@ class CurlClient final : public Client {
         if (!typed) lines.emplace_back("Content-Type:");
         lines.emplace_back("Expect:");
         for (const std::string& line : lines) {
-            curl_slist* longer = curl_->slist_append(list, line.c_str());
-            if (longer == nullptr) return false;
-            list = longer;
+            if (!append(list, line)) return false;
         }
         return set(CURLOPT_HTTPHEADER, list);
+    }
+
+    bool append(curl_slist*& list, const std::string& line) {
+        curl_slist* longer = curl_->slist_append(list, line.c_str());
+        if (longer != nullptr) list = longer;
+        return longer != nullptr;
+    }
+
+    bool pin_host(curl_slist*& list) {
+        return pinned_host_.empty() || (append(list, pinned_host_) && set(CURLOPT_RESOLVE, list));
     }
 
     Outcome ask(const Request& request) {
@@ -240,16 +241,19 @@ class CurlClient final : public Client {
         arrival.max_body_bytes = request.max_body_bytes;
         char said[CURL_ERROR_SIZE] = {};
         curl_slist* headers = nullptr;
+        curl_slist* names = nullptr;
         const bool ready = set_bounds(request) && set_trust(request) && set_message(request) &&
-                           add_headers(request, headers) && set(CURLOPT_ERRORBUFFER, said) &&
-                           set(CURLOPT_WRITEFUNCTION, &on_body) && set(CURLOPT_WRITEDATA, &arrival) &&
-                           set(CURLOPT_HEADERFUNCTION, &on_header) && set(CURLOPT_HEADERDATA, &arrival);
+                           add_headers(request, headers) && pin_host(names) &&
+                           set(CURLOPT_ERRORBUFFER, said) && set(CURLOPT_WRITEFUNCTION, &on_body) &&
+                           set(CURLOPT_WRITEDATA, &arrival) && set(CURLOPT_HEADERFUNCTION, &on_header) &&
+                           set(CURLOPT_HEADERDATA, &arrival);
         Outcome outcome = Failed{Failure::local, "this libcurl lacks an option that bounds requests"};
         if (ready) {
             const CURLcode code = curl_->easy_perform(handle_);
             outcome = conclude(code, std::move(arrival), said);
         }
         curl_->slist_free_all(headers);
+        curl_->slist_free_all(names);
         return outcome;
     }
 
@@ -273,8 +277,16 @@ class CurlClient final : public Client {
         return std::move(arrival.response);
     }
 
+    struct Name {
+        std::vector<std::string> addresses;
+        Clock::time_point at;
+    };
+
     const CurlLibrary* curl_ = nullptr;
     CURL* handle_ = nullptr;
+    std::map<std::string, Name> names_;
+    bool direct_ = true;       ///< of the request under way: without a proxy
+    std::string pinned_host_;  ///< of the request under way: "+host:port:address,..."
 };
 
 }  // namespace

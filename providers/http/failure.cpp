@@ -24,6 +24,8 @@ Failure of_connect(long system_error) {
 
 Failure failure_of(const CurlEnd& end) {
     const bool refused_by_proxy = end.connect_code != 0 && (end.connect_code < 200 || end.connect_code > 299);
+    constexpr int kTooLarge = 100;  // CURLE_TOO_LARGE, since 8.6
+    if (static_cast<int>(end.code) == kTooLarge) return Failure::too_large;
     switch (end.code) {
         case CURLE_OPERATION_TIMEDOUT:
             return Failure::timeout;
@@ -50,6 +52,8 @@ Failure failure_of(const CurlEnd& end) {
         case CURLE_USE_SSL_FAILED:
             return Failure::tls;
         case CURLE_FILESIZE_EXCEEDED:
+        case CURLE_OUT_OF_MEMORY:  // before 8.6 also of a header line over 100 KiB, and malloc(3) rarely
+                                   // fails
             return Failure::too_large;
         case CURLE_PARTIAL_FILE:          // less than Content-Length told
         case CURLE_WEIRD_SERVER_REPLY:    // a status line or a length that is none

@@ -18,6 +18,9 @@ struct Header {
     bool operator==(const Header&) const = default;
 };
 
+/// Everything but A-Z a-z 0-9 - . _ ~ as %XX (RFC 3986, 2.3): a value as a part of a path, a query or a form.
+std::string percent_encoded(std::string_view text);
+
 /// Whether the environment's proxy is used. Metadata services are link-local: a proxy would answer for the
 /// wrong machine, or see its tokens.
 enum class Proxy : std::uint8_t { bypass, environment };

@@ -16,6 +16,9 @@ struct Claim {
     std::string audience;         ///< the URL that the report goes to
     std::string report_sha256;    ///< of the bytes that are delivered, 64 hexadecimal digits in lower case
     std::string enrolment_token;  ///< one-time token that the operator gave; empty: none
+    /// The operator trusts the receiver with a token that acts as the instance's service account: Nebius
+    /// offers nothing less.
+    bool may_hand_over_token = false;
 };
 
 /// Goes to the receiver of the report and nowhere else: never into a log, a report or the spool. It is made

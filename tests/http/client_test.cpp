@@ -6,7 +6,8 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "providers/http/http.h"
+#include "providers/http/request_rules.h"
+#include "providers/http/resolve.h"
 #include "tests/loopback/loopback.h"
 
 namespace gpucheck::http {
@@ -18,6 +19,9 @@ using loopback::Reply;
 using loopback::Seen;
 using loopback::Server;
 using std::chrono::milliseconds;
+
+// A label of 64 letters is none: it is refused without asking a name server, which not every machine has.
+const std::string kNoHost = std::string(64, 'a') + ".invalid";
 
 Request get(const std::string& url) {
     Request request;
@@ -105,7 +109,7 @@ TEST(HttpClient, ShowsARedirectAndDoesNotFollowIt) {
 TEST(HttpClient, TellsFailuresApart) {
     const std::string nobody = "http://127.0.0.1:" + std::to_string(loopback::closed_port()) + "/";
     EXPECT_EQ(failure_of(curl_client()->perform(get(nobody))), Failure::refused);
-    EXPECT_EQ(failure_of(curl_client()->perform(get("http://no-such-host.invalid/"))), Failure::dns);
+    EXPECT_EQ(failure_of(curl_client()->perform(get("http://" + kNoHost + "/"))), Failure::dns);
     EXPECT_EQ(ask({.body = std::string(100, 'x'), .manner = Manner::reset, .bytes = 60}), Failure::reset);
     EXPECT_EQ(ask({.manner = Manner::reset, .bytes = 0}), Failure::reset);
     EXPECT_EQ(ask({.manner = Manner::close}), Failure::reset);
@@ -114,6 +118,7 @@ TEST(HttpClient, TellsFailuresApart) {
     EXPECT_EQ(ask({.manner = Manner::bad_status}), Failure::malformed);
     EXPECT_EQ(ask({.manner = Manner::bad_chunk}), Failure::malformed);
     EXPECT_EQ(ask({.manner = Manner::headers}), Failure::too_large);
+    EXPECT_EQ(ask({.headers = {{"X-Long", std::string(200'000, 'x')}}}), Failure::too_large);
     EXPECT_EQ(ask({.headers = {{"Content-Encoding", "gzip"}}, .body = "no gzip"}), Failure::malformed);
 }
 
@@ -277,6 +282,48 @@ TEST(HttpClient, AsksAgainAfterAFailure) {
     const auto client = curl_client();
     EXPECT_EQ(failure_of(client->perform(get(server.url("/")))), Failure::reset);
     EXPECT_TRUE(std::holds_alternative<Response>(client->perform(get(server.url("/")))));
+}
+
+TEST(HttpClient, FindsHostsByName) {
+    const Server server(Reply{200, {}, "by name"});
+    const auto client = curl_client();
+    for (int i = 0; i < 3; ++i) {
+        Request request = get("http://LocalHost:" + std::to_string(server.port()) + "/");
+        const Outcome outcome = client->perform(request);
+        ASSERT_TRUE(std::holds_alternative<Response>(outcome)) << detail_of(outcome);
+        EXPECT_EQ(std::get<Response>(outcome).body, "by name");
+    }
+    EXPECT_EQ(server.connections(), 1U);
+}
+
+TEST(HttpResolve, NamesAndTheirTimeLimit) {
+    const auto found = resolve("localhost", milliseconds(5000));
+    ASSERT_TRUE((std::holds_alternative<std::vector<std::string>>(found)));
+    for (const std::string& address : std::get<std::vector<std::string>>(found))
+        EXPECT_TRUE(is_address(address));
+    EXPECT_EQ(std::get<Failed>(resolve(kNoHost, milliseconds(20'000))).failure, Failure::dns);
+    const auto at_once = resolve("no-such-host.invalid", milliseconds(0));
+    ASSERT_TRUE(std::holds_alternative<Failed>(at_once));
+    EXPECT_NE(std::get<Failed>(at_once).failure, Failure::local);
+    EXPECT_TRUE(is_address("192.0.2.1") && is_address("2001:db8::1"));
+    EXPECT_FALSE(is_address("localhost") || is_address("") || is_address("[::1]") || is_address("1.2.3"));
+}
+
+TEST(HttpRules, FindTheAuthority) {
+    const auto host_and_port = [](const char* url) {
+        const auto [host, port] = authority_of(url);
+        return host + " " + port;
+    };
+    EXPECT_EQ(host_and_port("http://Example.com"), "example.com 80");
+    EXPECT_EQ(host_and_port("HTTPS://example.com?x=:9"), "example.com 443");
+    EXPECT_EQ(host_and_port("https://example.com:8443/a:b"), "example.com 8443");
+    EXPECT_EQ(host_and_port("http://[FE80::1]:9/x"), "fe80::1 9");
+    EXPECT_EQ(host_and_port("http://[::1]/"), "::1 80");
+    for (const char* host :
+         {"169.254.169.254", "169.254.42.42", "fe80::1", "fd00:ec2::254", "metadata.google.internal"})
+        EXPECT_TRUE(is_link_local(host)) << host;
+    for (const char* host : {"169.25.4.1", "example.com", "metadata.google.internal.example", "1169.254.1.1"})
+        EXPECT_FALSE(is_link_local(host)) << host;
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ TEST(HttpFailure, AProxysRefusalIsNotTheReceivers) {
 }
 
 TEST(HttpFailure, WhatNobodyForesawIsOurs) {
-    EXPECT_EQ(failure_of({CURLE_OUT_OF_MEMORY, 0, 0, {}}), Failure::local);
+    EXPECT_EQ(failure_of({CURLE_FAILED_INIT, 0, 0, {}}), Failure::local);
     EXPECT_EQ(failure_of({CURLE_SSL_CACERT_BADFILE, 0, 0, {}}), Failure::local);
 }
 

@@ -25,10 +25,10 @@ def main():
     commands = commands_in(top)
     options = set(re.findall(r"--[a-z][a-z-]+", top.split("examples:")[0]))
     for command in commands:
-        text = help_of(gpucheck, command)
-        for verb in commands_in(text):
-            text += help_of(gpucheck, command, verb)
-        options |= set(re.findall(r"--[a-z][a-z-]+", text.split("examples:")[0]))
+        texts = [help_of(gpucheck, command)]
+        texts += [help_of(gpucheck, command, verb) for verb in commands_in(texts[0])]
+        for text in texts:
+            options |= set(re.findall(r"--[a-z][a-z-]+", text.split("examples:")[0]))
     manual = (root / "docs/gpucheck.1").read_text().replace("\\-", "-")
     problems = [f"man page lacks {o}" for o in sorted(options) if not re.search(re.escape(o) + r"(?![a-z-])", manual)]
     problems += [f"man page lacks the command {c}" for c in commands if not re.search(rf"\b{c}\b", manual)]

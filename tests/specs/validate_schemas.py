@@ -22,6 +22,7 @@ FILES = {
     "checks/cost/data/board_rates.json": "checks/cost/data/board_rates.schema.json",
     "checks/cost/data/reference_rows.json": "checks/cost/data/reference_rows.schema.json",
     "checks/cost/data/prices.json": "checks/cost/data/prices.schema.json",
+    "providers/render/faults.json": "providers/render/faults.schema.json",
 }
 
 
@@ -39,7 +40,8 @@ def spoilt(path, document):
     """Copies of the document that a schema must refuse, with what is wrong."""
     rows = {"checks/specs/gpus.json": "boards", "checks/specs/instances.json": "rows", "checks/catalogue.json": "codes",
             "checks/cost/data/models.json": "models", "checks/cost/data/board_rates.json": "boards",
-            "checks/cost/data/reference_rows.json": "rows", "checks/cost/data/prices.json": "prices"}
+            "checks/cost/data/reference_rows.json": "rows", "checks/cost/data/prices.json": "prices",
+            "providers/render/faults.json": "faults"}
     name = rows[path]
     for field in list(document[name][0]):
         bad = copy.deepcopy(document)

@@ -1,0 +1,129 @@
+// `gpucheck report render` and `report send --to`; see fault_command.h.
+#include "agent/fault_command.h"
+
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <variant>
+
+#include "agent/delivery.h"
+#include "agent/host/sysroot.h"
+#include "agent/log.h"
+#include "agent/report/report_id.h"
+#include "agent/report_command.h"
+#include "agent/report_document.h"
+#include "agent/run.h"
+#include "providers/render/render.h"
+#include "providers/send/send.h"
+
+namespace gpucheck {
+namespace {
+
+constexpr const char* kKvpPool = "/var/lib/hyperv/.kvp_pool_3";
+
+struct Input {
+    faults::Target target = faults::Target::npd;
+    faults::ReportFacts report;
+    const faults::FaultTable* table = nullptr;
+};
+
+std::optional<Input> input_of(const cli::ReportOptions& options, const std::string& name) {
+    const auto target = faults::target_from(name);
+    if (!target) {
+        log_error("'" + name + "' is none of " + faults::target_names());
+        return std::nullopt;
+    }
+    const auto& table = faults::FaultTable::embedded();
+    if (const auto* why = std::get_if<std::string>(&table)) {
+        log_error(*why);
+        return std::nullopt;
+    }
+    const auto content = read_input(options.file);
+    if (const auto* error = std::get_if<disk::Error>(&content)) {
+        log_error(error->what);
+        return std::nullopt;
+    }
+    auto report = faults::read_report(std::get_if<disk::Content>(&content)->text);
+    if (const auto* why = std::get_if<std::string>(&report)) {
+        log_error(options.file + ": not a report: " + *why);
+        return std::nullopt;
+    }
+    return Input{*target, std::get<faults::ReportFacts>(std::move(report)),
+                 &std::get<faults::FaultTable>(table)};
+}
+
+void log_left_out(const faults::Rendering& rendering) {
+    for (const std::string& one : rendering.left_out) log_warn("not told: " + one);
+}
+
+// A token that tags droplets: systemd's credential, or a file that only its owner may read.
+Fact<std::string> digitalocean_token(const host::Sysroot& root) {
+    std::string path = "/etc/gpucheck/digitalocean-token";
+    if (const char* folder = std::getenv("CREDENTIALS_DIRECTORY"))
+        path = std::string(folder) + "/digitalocean-token";
+    const Fact<NodeStat> stat = root.stat(path);
+    if (!stat.known()) return stat.missing();
+    if ((stat->mode & 077U) != 0) return Missing{path, "others may read it: chmod 600"};
+    return root.read_line(path);
+}
+
+faults::Sender this_machine() {
+    const host::Sysroot root = host::Sysroot::live();
+    faults::Sender sender;
+    sender.boot_id = root.read_line("/proc/sys/kernel/random/boot_id");
+    sender.digitalocean_token = digitalocean_token(root);
+    const Fact<std::string> pool = root.read(kKvpPool, host::kLargeFile);
+    sender.physical_host = pool.known() ? faults::kvp_value(*pool, "PhysicalHostName", kKvpPool)
+                                        : Fact<std::string>(pool.missing());
+    sender.now = report::rfc3339_now();
+    return sender;
+}
+
+}  // namespace
+
+int render_fault(const cli::ReportOptions& options) {
+    const auto input = input_of(options, options.as);
+    if (!input) return kUsage;
+    const faults::Rendering rendering =
+        faults::render(input->target, input->report, faults::place_of(input->report), *input->table);
+    log_left_out(rendering);
+    const std::string text = faults::text_of(rendering);
+    if (text.empty()) {
+        log_warn("nothing to tell: the report has no fault that the host has to mend");
+        return 0;
+    }
+    return print(text);
+}
+
+int send_fault(const cli::ReportOptions& options) {
+    const auto input = input_of(options, options.to);
+    if (!input) return kUsage;
+    guard_memory();
+    const std::unique_ptr<http::Client> client = http::curl_client();
+    const faults::Outcome outcome =
+        faults::send(input->target, input->report, this_machine(), {options.destructive, options.dry_run},
+                     *client, *client, *input->table);
+    log_left_out(outcome.rendering);
+    if (options.dry_run && outcome.sent == faults::Sent::done) {
+        if (const int status = print(faults::text_of(outcome.rendering)); status != 0) return status;
+    }
+    std::string told;
+    for (const std::string& answer : outcome.answers) told += answer + "\n";
+    if (const int status = told.empty() ? 0 : print(told); status != 0) return status;
+    switch (outcome.sent) {
+        case faults::Sent::done:
+            return 0;
+        case faults::Sent::nothing:
+            log_warn("nothing to tell: " + outcome.why);
+            return 0;
+        case faults::Sent::refused:
+            log_error("not sent: " + outcome.why);
+            return kUsage;
+        case faults::Sent::failed:
+            log_error("not sent: " + outcome.why);
+            return kNotDelivered;
+    }
+    return kSoftware;
+}
+
+}  // namespace gpucheck
