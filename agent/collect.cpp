@@ -4,6 +4,7 @@
 #include "agent/host/amdgpu.h"
 #include "agent/host/cxl.h"
 #include "agent/host/dkms.h"
+#include "agent/host/drives_and_nics.h"
 #include "agent/host/kernel_log/read.h"
 #include "agent/host/kfd.h"
 #include "agent/host/libraries.h"
@@ -34,6 +35,8 @@ void collect_facts(const host::Sysroot& root, Snapshot& snapshot, int node_deadl
     host::read_system(root, machine);
 
     host::PciInventory pci = host::read_pci(root);
+    machine.nvme_drives = host::read_nvme_drives(root, pci);
+    machine.rdma_nics = host::read_rdma_nics(root, pci);
     machine.pci_functions = std::move(pci.functions);
     machine.nvswitches = std::move(pci.nvswitches);
     machine.unreadable_functions = std::move(pci.unreadable);

@@ -1,42 +1,65 @@
-// Merges --expect with what the instance type promises; see expectations.h.
+// Merges --expect, the config, the provider's word and what the instance type promises; see expectations.h.
 #include "agent/expectations.h"
 
 #include "checks/specs/expect.h"
 #include "checks/specs/instances.h"
+#include "providers/detect.h"
 
 namespace gpucheck {
 namespace {
 
 // A type that no row knows promises nothing: every expectation says why it is missing.
-Expectations nothing_known(const std::string& why) {
+Expectations nothing_known(const std::string& source, const std::string& why) {
     Expectations expected;
-    const Missing missing{"instances.json", why};
+    const Missing missing{source, why};
     expected.gpu_count = missing;
     expected.board = missing;
     return expected;
 }
 
+Instance from_options(const cli::MachineOptions& options) {
+    Instance instance;
+    if (!options.provider.empty())
+        instance.provider = Fact<std::string>(providers::provider_named(options.provider), "--provider");
+    if (!options.instance_type.empty())
+        instance.type = Fact<std::string>(options.instance_type, "--instance-type");
+    return instance;
+}
+
+std::variant<Expectations, std::string> of_the_type(const Instance& instance,
+                                                    const cli::MachineOptions& options,
+                                                    const BoardTable& boards) {
+    if (!instance.type.known()) {
+        if (!instance.provider.known()) return Expectations{};
+        return nothing_known(instance.type.source(),
+                             "the instance's type is not known: " + instance.type.why());
+    }
+    if (!instance.provider.known())
+        return nothing_known(instance.type.source(),
+                             "types are named by their provider, and none is known: --provider NAME tells it");
+    auto table = InstanceTable::load(options.specs_folder, &boards);
+    if (auto* error = std::get_if<std::string>(&table)) return std::move(*error);
+    const auto row = std::get<InstanceTable>(table).find(*instance.provider, *instance.type);
+    if (row) return expectations_of(*row);
+    return nothing_known("instances.json", "no row for " + *instance.provider + " " + *instance.type);
+}
+
 }  // namespace
 
-std::variant<Promised, std::string> promised(const cli::MachineOptions& options, const BoardTable& boards) {
+std::variant<Promised, std::string> promised(const cli::MachineOptions& options, const BoardTable& boards,
+                                             const Identified* who) {
     auto flags = parse_expect(options.expect, boards);
     if (auto* error = std::get_if<std::string>(&flags)) return std::move(*error);
+    auto config = parse_expect(options.config_expect, boards, "config");
+    if (auto* error = std::get_if<std::string>(&config)) return std::move(*error);
     Promised result;
-    if (!options.provider.empty())
-        result.instance.provider = Fact<std::string>(options.provider, "--provider");
-    if (!options.instance_type.empty())
-        result.instance.type = Fact<std::string>(options.instance_type, "--instance-type");
-    Expectations from_type;
-    if (!options.instance_type.empty()) {
-        if (options.provider.empty())
-            return "--instance-type needs --provider: types are named by their provider";
-        auto table = InstanceTable::load(options.specs_folder, &boards);
-        if (auto* error = std::get_if<std::string>(&table)) return std::move(*error);
-        const auto row = std::get<InstanceTable>(table).find(options.provider, options.instance_type);
-        from_type = row ? expectations_of(*row)
-                        : nothing_known("no row for " + options.provider + " " + options.instance_type);
-    }
-    result.expected = merge(std::move(std::get<Expectations>(flags)), std::move(from_type), result.conflicts);
+    result.instance = who != nullptr ? who->instance : from_options(options);
+    auto from_type = of_the_type(result.instance, options, boards);
+    if (auto* error = std::get_if<std::string>(&from_type)) return std::move(*error);
+    Expectations expected = std::move(std::get<Expectations>(from_type));
+    if (who != nullptr) expected = merge(who->promised, std::move(expected), result.conflicts);
+    expected = merge(std::move(std::get<Expectations>(config)), std::move(expected), result.conflicts);
+    result.expected = merge(std::move(std::get<Expectations>(flags)), std::move(expected), result.conflicts);
     return result;
 }
 

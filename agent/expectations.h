@@ -1,10 +1,12 @@
-// What must be there, from the command line and the instance type together.
+// What must be there, from the command line, the config, the provider and the instance type together.
 #pragma once
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "agent/cli/options.h"
+#include "agent/identify.h"
 #include "checks/model/snapshot.h"
 #include "checks/specs/boards.h"
 
@@ -13,10 +15,12 @@ namespace gpucheck {
 struct Promised {
     Instance instance;
     Expectations expected;
-    std::vector<std::string> conflicts;  ///< --expect and the instance type disagree
+    std::vector<std::string> conflicts;  ///< two of them disagree
 };
 
-/// The error is a sentence for the command line.
-std::variant<Promised, std::string> promised(const cli::MachineOptions& options, const BoardTable& boards);
+/// --expect > config > the provider's own word > the type's row. The error is a sentence for the command
+/// line. Without `who` nobody was asked: what the options say is all there is.
+std::variant<Promised, std::string> promised(const cli::MachineOptions& options, const BoardTable& boards,
+                                             const Identified* who = nullptr);
 
 }  // namespace gpucheck

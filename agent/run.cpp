@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <variant>
 
@@ -21,6 +22,7 @@
 #include "agent/report/output_file.h"
 #include "agent/report/render.h"
 #include "agent/report/report_id.h"
+#include "agent/run_promise.h"
 #include "agent/supervise/supervise.h"
 #include "agent/version.h"
 
@@ -71,7 +73,8 @@ report::Report blank_report(const cli::RunOptions& options) {
     report.created = report::rfc3339_now();
     report.tool_version = kVersion;
     report.profile = options.profile;
-    report.simulated = !options.machine.machine.empty() || !options.machine.driver_dir.empty();
+    report.simulated = !options.machine.machine.empty() || !options.machine.driver_dir.empty() ||
+                       !options.machine.metadata_base.empty() || !options.machine.api_base.empty();
     report.machine = options.machine.machine;
     report.injected = options.inject;
     return report;
@@ -116,11 +119,15 @@ Findings refused_findings(const std::vector<std::string>& refused, milliseconds 
     return findings;
 }
 
-Findings conflict_findings(const std::vector<std::string>& conflicts) {
+Findings conflict_findings(const Promised& promise, const std::vector<std::string>& identities) {
     Findings findings;
-    for (const std::string& conflict : conflicts) {
+    for (const std::string& conflict : promise.conflicts) {
         findings.push_back(finding("expect.conflict", Verdict::warn, {}, "one answer", conflict,
                                    "--expect, instances.json"));
+    }
+    for (const std::string& conflict : identities) {
+        findings.push_back(finding("instance.conflict", Verdict::warn, {}, "one answer", conflict,
+                                   "options, firmware, metadata"));
     }
     return findings;
 }
@@ -143,7 +150,7 @@ void burn_in(const cli::RunOptions& options, const Target& target, const experim
     const bool asked = !options.experiments.empty() || !options.inject.empty();
     if (snapshot.gpus.empty() || !target.libraries.allowed || (options.profile == Profile::quick && !asked))
         return;
-    if (std::find(refused.begin(), refused.end(), kExperiments) != refused.end()) {
+    if (was_given_up(refused, kExperiments)) {
         snapshot.measurements.experiments = Missing{std::string(kExperiments), "given up: no answer"};
         return;
     }
@@ -167,8 +174,7 @@ void read_vendors(const cli::RunOptions& options, const Target& target, const Su
                   const experiments::Settings& settings, Progress& progress, Snapshot& snapshot) {
     ReadingPlan plan{target.libraries, target.answers, start,
                      [&](std::string_view what, milliseconds at_most) { progress.wait(what, at_most); }};
-    if (std::find(refused.begin(), refused.end(), kVendorLibraries) != refused.end())
-        plan.libraries = {false, ""};
+    if (was_given_up(refused, kVendorLibraries)) plan.libraries = {false, ""};
     read_first(target.root, plan, vendor_deadline(options.profile, limits.budget, end), snapshot);
     burn_in(options, target, settings, end, refused, progress, snapshot);
     constexpr milliseconds kSecondNeeds{2500};
@@ -212,14 +218,21 @@ int work(const cli::RunOptions& options, Target& target, const experiments::Sett
     target.root.refuse(refused);
     target.root.on_access([&](const host::Access& access) { progress.step(access.path); });
     report::Report report = blank_report(options);
+    auto conflicts = find_out_who(options, target, limits.budget, refused, progress);
+    if (const auto* error = std::get_if<std::string>(&conflicts)) {
+        log_error(*error);
+        return kUsage;
+    }
     // Shorter than the stall limit: waiting for device nodes must not look like a file that hangs.
     const int node_deadline_ms = static_cast<int>(limits.stall.count() * 9 / 10);
     report.snapshot = read_machine(target, node_deadline_ms);
+    report.snapshot.instance.price = price_now(options, target.root, report.snapshot);
     read_vendors(options, target, limits, start, end, refused, settings, progress, report.snapshot);
     progress.reading_done();
 
     Findings own = refused_findings(refused, limits.stall);
-    for (Finding& each : conflict_findings(target.promise.conflicts)) own.push_back(std::move(each));
+    for (Finding& each : conflict_findings(target.promise, std::get<0>(conflicts)))
+        own.push_back(std::move(each));
     report.checks.push_back(run_line(std::move(own)));
     judge(report);
     report.duration_s = std::chrono::duration<double>(Clock::now() - start).count();
@@ -252,7 +265,7 @@ report::Report out_of_time(const cli::RunOptions& options, const Outcome& outcom
 // What the config says about a machine that it does not speak of stays out, its receivers too.
 std::variant<DeliveryPlan, std::string> plan_run(const Config& config, cli::RunOptions& options) {
     const bool ours = speaks_of(config, options.machine);
-    fill(config, options.machine);
+    fill(config, options);
     Config used = config;
     if (!ours && options.report_to.empty()) used.sinks.clear();
     return plan_delivery(used, options.report_to, options.key);

@@ -8,6 +8,10 @@ namespace gpucheck {
 // GPUs, their driver and their nodes
 extern const Check kGpuCountCheck;
 extern const Check kGpuExpectedCheck;
+extern const Check kGpuLinkCheck;
+extern const Check kRdmaNicsCheck;
+extern const Check kLocalNvmeCheck;
+extern const Check kPriceCheck;
 extern const Check kDriverBoundCheck;
 extern const Check kDriverLoadedCheck;
 extern const Check kDkmsCheck;

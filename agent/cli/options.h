@@ -20,6 +20,12 @@ struct MachineOptions {
     std::string specs_folder;
     std::string driver_dir;  ///< folder of the vendor libraries; empty: the system's
     std::string kernel_log;  ///< file, "-", or empty: the machine's own
+
+    std::string metadata;  ///< "auto" (also empty), "off", "probe": whether the metadata service is asked
+    std::string metadata_base, api_base;       ///< URLs instead of the services' own; empty: these
+    std::string provider_token;                ///< file; empty: the provider's API is not asked
+    std::vector<std::string> config_expect;    ///< the config's KEY=VALUE: weaker than `expect`
+    std::string provider_source, type_source;  ///< who filled these in when not the command line: "config"
 };
 
 struct RunOptions {
@@ -36,6 +42,9 @@ struct RunOptions {
     std::string report_to;                 ///< URL of a receiver; empty: the config's sinks
     std::string config;                    ///< empty: /etc/gpucheck/config.json where it is there
     std::string key;                       ///< private key to sign with; empty: the config's, or our own
+
+    std::string price;         ///< USD of the whole instance and one hour, or "api"; empty: the dated table
+    std::string price_source;  ///< who filled it in when not the command line: "config"
 };
 
 struct ListOptions {

@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint16_t kNvidia = 0x10de, kAmd = 0x1002;
 constexpr std::uint16_t kNoVendor = 0xffff;  // what a read gives when nothing answers
 constexpr std::uint32_t kNoClass = 0xffffff;
+constexpr std::uint32_t kNvme = 0x0108, kNetwork = 0x02;
 constexpr std::uint32_t kOtherBridge = 0x0680;  // NVSwitch, when the vendor is NVIDIA
 
 // VGA, 3D and other display controllers, processing accelerators (PCI Code and ID Assignment Specification).
@@ -54,11 +55,26 @@ bool may_be_gpu(const PciFunction& function) {
     return function.class_code.known() && function.class_code.value() >> 8 != kOtherBridge;
 }
 
+// What an instance type promises beside GPUs: drives and network functions.
+bool is_neighbour(const Sysroot& root, const std::string& folder, PciFunction& function,
+                  PciInventory& inventory) {
+    if (!function.class_code.known() || function.class_code.is(kNoClass)) return false;
+    if (function.class_code.value() >> 8 == kNvme) {
+        inventory.nvme.push_back(function.bdf);
+        return true;
+    }
+    if (function.class_code.value() >> 16 != kNetwork) return false;
+    function.vendor = root.read_hex16(folder + "/vendor");
+    inventory.network.push_back(function);
+    return true;
+}
+
 void read_one(const Sysroot& root, const Bdf& bdf, PciBus& bus, PciInventory& inventory) {
     PciFunction function;
     function.bdf = bdf;
     const std::string folder = pci_folder(bdf);
     function.class_code = read_pci_class(root, folder);
+    if (is_neighbour(root, folder, function, inventory)) return;
     if (!class_can_be_ours(function.class_code)) return;
     function.vendor = root.read_hex16(folder + "/vendor");
     switch (kind_of(function)) {

@@ -13,6 +13,8 @@ struct PciInventory {
     Fact<unsigned> functions;             ///< how many functions the kernel lists
     std::vector<PciFunction> gpus;        ///< NVIDIA and AMD: class 0300, 0302, 0380, 1200; by address
     std::vector<Bdf> nvswitches;          ///< class 0680 of 10de
+    std::vector<Bdf> nvme;                ///< class 0108: NVMe controllers, whoever made them
+    std::vector<PciFunction> network;     ///< class 02xx: bdf, class and vendor alone
     std::vector<PciFunction> unreadable;  ///< may be GPUs: vendor or class could not be read or read all ones
 };
 

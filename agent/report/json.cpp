@@ -1,5 +1,7 @@
 // The report for programs: docs/report.schema.json describes it. A consumer that drains a machine by it must
 // find every check, also those that were not run, and null where nobody knows.
+#include <tuple>
+
 #include "agent/report/json_gpu.h"
 #include "agent/report/json_text.h"
 #include "agent/report/render.h"
@@ -53,12 +55,39 @@ void write_head(JsonText& json, const Report& report, const View& view) {
     json.end_object();
 }
 
-void write_instance(JsonText& json, const Snapshot& snapshot) {
+void write_price(JsonText& json, const HourlyPrice& price) {
+    constexpr int kDecimals = 4;
+    const auto usd = [](JsonText& out, double value) { out.decimal(value, kDecimals); };
+    FactObject object(json);
+    object.fact("instance_usd", price.instance_usd, usd);
+    object.fact("gpu_usd", price.gpu_usd, usd);
+    object.text("market", price.market);
+    object.text("as_of", price.as_of);
+    object.flag("stale", price.stale);
+    object.end();
+}
+
+// What is known of whom: a price without its source is a rumour.
+template <class T>
+void write_source(JsonText& json, std::string_view name, const Fact<T>& fact) {
+    if (fact.known()) json.key(name).text_or_null(fact.source());
+}
+
+void write_instance(JsonText& json, const Instance& instance) {
     json.key("instance");
-    FactObject instance(json);
-    instance.text("provider", snapshot.instance.provider);
-    instance.text("type", snapshot.instance.type);
-    instance.end();
+    FactObject object(json);
+    object.text("provider", instance.provider);
+    object.text("type", instance.type);
+    object.text("id", instance.id);
+    object.text("region", instance.region);
+    object.text("zone", instance.zone);
+    object.text("lifecycle", instance.lifecycle);
+    object.fact("price", instance.price, write_price);
+    json.key("sources").begin_object();
+    std::apply([&](auto... field) { (write_source(json, field.name, instance.*(field.member)), ...); },
+               Instance::fields());
+    json.end_object();
+    object.end();
 }
 
 void write_check(JsonText& json, const CheckLine& line) {
@@ -118,7 +147,7 @@ std::string render_json(const Report& report) {
     JsonText json;
     json.begin_object();
     write_head(json, report, view);
-    write_instance(json, report.snapshot);
+    write_instance(json, report.snapshot.instance);
     json.key("host");
     write_host(json, report.snapshot.host);
     json.key("gpus").begin_array();

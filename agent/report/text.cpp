@@ -54,6 +54,8 @@ std::string first_lines(const Report& report, const View& view, const RenderOpti
     if (!unlike.empty()) out += paragraph("  ", "Not a live machine: " + unlike + ".", width);
     const std::string nothing = looked_at(report);
     if (!nothing.empty()) out += paragraph("  ", nothing, width);
+    const std::string price = price_words(report.snapshot.instance);
+    if (!price.empty()) out += paragraph("  ", price, width);
     std::string run = std::string(name_of(report.profile)) + " profile: " + plural(view.applied, "check") +
                       " applied, " + std::to_string(view.passed) + " passed, in " +
                       seconds(report.duration_s);

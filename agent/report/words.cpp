@@ -1,6 +1,8 @@
 // Sentences about verdicts, machines and counts; see words.h.
 #include "agent/report/words.h"
 
+#include <cstdio>
+
 #include "agent/report/escape.h"
 
 namespace gpucheck::report {
@@ -63,10 +65,28 @@ std::string machine_words(const Report& report) {
         if (!instance.empty() && !type.empty()) instance += ' ';
         add_part(details, instance + type);
     }
+    if (snapshot.instance.lifecycle.is("spot")) add_part(details, "spot");
     if (snapshot.host.bare_metal()) add_part(details, "bare metal");
     if (snapshot.host.virtual_machine()) add_part(details, known_or(snapshot.host.hypervisor, "") + " guest");
     if (snapshot.host.in_container()) add_part(details, known_or(snapshot.host.container, "") + " container");
     return known_or(snapshot.host.hostname, "this machine") + (details.empty() ? "" : " (" + details + ")");
+}
+
+std::string price_words(const Instance& instance) {
+    if (!instance.price.known() || !instance.price->instance_usd.known()) return {};
+    const auto usd = [](double value) {
+        char buffer[32];
+        std::snprintf(buffer, sizeof buffer, "%.2f USD", value);
+        return std::string(buffer);
+    };
+    const HourlyPrice& price = *instance.price;
+    std::string text = "Price of one hour: " + usd(*price.instance_usd);
+    if (price.gpu_usd.known()) text += ", " + usd(*price.gpu_usd) + " a GPU";
+    if (price.market.known()) text += ", " + plain(*price.market, kNameBytes);
+    text += " (" + plain(instance.price.source(), kLineBytes);
+    if (price.as_of.known()) text += ", seen " + plain(*price.as_of, kNameBytes);
+    if (price.stale.is(true)) text += ": more than 90 days ago, ask again";
+    return text + ").";
 }
 
 std::string count_words(const GpuCount& count) {

@@ -12,6 +12,8 @@ namespace gpucheck::report {
 std::string_view shout(Verdict verdict);
 /// "gpu-node-01 (aws p5.48xlarge, kvm guest, docker)": made `plain`.
 std::string machine_words(const Report& report);
+/// "Price of one hour: 20.72 USD, 2.59 USD a GPU, on-demand (...)."; empty when no price is known.
+std::string price_words(const Instance& instance);
 /// "8 of 8 GPUs", "7 of 8 GPUs", "8 of 8 GPUs on the bus, 6 bound to a driver", "no GPU", "8 GPUs (none
 /// promised a number)".
 std::string count_words(const GpuCount& count);

@@ -151,6 +151,31 @@ struct NvidiaDriver {
     }
 };
 
+/// An NVMe controller on the PCI bus. Drives behind a network fabric have no function there and are not
+/// listed.
+struct NvmeDrive {
+    Bdf bdf;
+    Fact<std::string> controller;  ///< "nvme0"; Missing ENOENT: no driver made one
+    Fact<std::string> model;       ///< clouds tell local drives from network disks by it
+    bool operator==(const NvmeDrive&) const = default;
+    static constexpr auto fields() {
+        return std::tuple{GPUCHECK_FIELD(NvmeDrive, bdf), GPUCHECK_FIELD(NvmeDrive, controller),
+                          GPUCHECK_FIELD(NvmeDrive, model)};
+    }
+};
+
+/// A network function that moves GPU memory without the processor: InfiniBand, RoCE, EFA.
+struct RdmaNic {
+    Bdf bdf;
+    bool infiniband = false;   ///< by its PCI class; an Ethernet function otherwise
+    Fact<std::string> device;  ///< "mlx5_ib0"; Missing ENOENT: no driver registered one
+    bool operator==(const RdmaNic&) const = default;
+    static constexpr auto fields() {
+        return std::tuple{GPUCHECK_FIELD(RdmaNic, bdf), GPUCHECK_FIELD(RdmaNic, infiniband),
+                          GPUCHECK_FIELD(RdmaNic, device)};
+    }
+};
+
 /// A systemd unit that GPUs depend on, read from its cgroup and unit files: no command is run.
 struct ServiceUnit {
     std::string name;          ///< "nvidia-fabricmanager.service"
@@ -198,7 +223,9 @@ struct Host {
     Fact<unsigned> pci_functions;  ///< how many functions the kernel lists
     std::vector<Bdf> nvswitches;   ///< class 0680 of vendor 10de
     std::vector<PciFunction>
-        unreadable_functions;     ///< vendor or class could not be read, or reads all ones (device gone)
+        unreadable_functions;  ///< vendor or class could not be read, or reads all ones (device gone)
+    Fact<std::vector<NvmeDrive>> nvme_drives;
+    Fact<std::vector<RdmaNic>> rdma_nics;
     Fact<LogSummary> kernel_log;  ///< of this boot; its source tells where: /dev/kmsg, kernel.log
     // vendor's interface
     NvmlSystem nvml;
@@ -253,6 +280,8 @@ struct Host {
                           GPUCHECK_FIELD(Host, pci_functions),
                           GPUCHECK_FIELD(Host, nvswitches),
                           GPUCHECK_FIELD(Host, unreadable_functions),
+                          GPUCHECK_FIELD(Host, nvme_drives),
+                          GPUCHECK_FIELD(Host, rdma_nics),
                           GPUCHECK_FIELD(Host, kernel_log),
                           GPUCHECK_FIELD(Host, nvml),
                           GPUCHECK_FIELD(Host, vendor_troubles),

@@ -16,13 +16,13 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::string_view kSource = "--expect";
 constexpr std::string_view kKeys =
     "gpu_count, board, compute_partition, memory_partition, pcie_generation, pcie_width, driver_version, "
-    "kernel_version, ecc, mig";
+    "kernel_version, ecc, mig, gpu_link, rdma_nics, local_nvme";
 constexpr std::array kComputePartitions{"SPX"sv, "DPX"sv, "TPX"sv, "QPX"sv, "CPX"sv};
 constexpr std::array kMemoryPartitions{"NPS1"sv, "NPS2"sv, "NPS4"sv, "NPS8"sv};
 constexpr std::size_t kLongestVersion = 64;
+constexpr unsigned kMostParts = 128;  // NICs or drives of one machine
 
 std::string shown(std::string_view text) {
     std::string safe(text.substr(0, 60));
@@ -62,8 +62,7 @@ std::string bad(std::string_view key, std::string_view value, std::string_view w
 
 // Sets one field; the error text when the key or the value is wrong.
 std::string set_field(Expectations& expected, std::string_view key, std::string_view value,
-                      const BoardTable& boards) {
-    const std::string source(kSource);
+                      const BoardTable& boards, const std::string& source) {
     if (key == "gpu_count") {
         const auto count = whole(value, kMostGpus);
         if (!count) return bad(key, value, "a whole number from 0 to 1024");
@@ -99,6 +98,14 @@ std::string set_field(Expectations& expected, std::string_view key, std::string_
     } else if (key == "ecc" || key == "mig") {
         if (value != "on" && value != "off") return bad(key, value, "on or off");
         (key == "ecc" ? expected.ecc : expected.mig) = Fact<bool>(value == "on", source);
+    } else if (key == "gpu_link") {
+        if (value != "nvlink" && value != "xgmi" && value != "none")
+            return bad(key, value, "one of nvlink, xgmi, none");
+        expected.gpu_link = Fact<std::string>(std::string(value), source);
+    } else if (key == "rdma_nics" || key == "local_nvme") {
+        const auto count = whole(value, kMostParts);
+        if (!count) return bad(key, value, "a whole number from 0 to 128");
+        (key == "rdma_nics" ? expected.rdma_nics : expected.local_nvme) = Fact<unsigned>(*count, source);
     } else {
         return "--expect: unknown key " + shown(key) + " (keys: " + std::string(kKeys) + ")";
     }
@@ -136,7 +143,7 @@ bool is_memory_partition(std::string_view text) {
 }
 
 std::variant<Expectations, std::string> parse_expect(const std::vector<std::string>& key_values,
-                                                     const BoardTable& boards) {
+                                                     const BoardTable& boards, std::string_view source) {
     Expectations expected;
     std::map<std::string, std::string, std::less<>> seen;
     for (const std::string& pair : key_values) {
@@ -145,7 +152,8 @@ std::variant<Expectations, std::string> parse_expect(const std::vector<std::stri
             return "--expect: " + shown(pair) + " is not KEY=VALUE (keys: " + std::string(kKeys) + ")";
         }
         const std::string key = pair.substr(0, equals), value = pair.substr(equals + 1);
-        if (std::string error = set_field(expected, key, value, boards); !error.empty()) return error;
+        if (std::string error = set_field(expected, key, value, boards, std::string(source)); !error.empty())
+            return error;
         const auto [before, first] = seen.emplace(key, value);
         if (!first && before->second != value) {
             return "--expect " + key + " is given twice: " + shown(before->second) + " and " + shown(value) +

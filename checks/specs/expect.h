@@ -15,10 +15,12 @@ namespace gpucheck {
 inline constexpr unsigned kMostGpus = 1024;
 
 /// Reads KEY=VALUE texts: gpu_count, board, compute_partition, memory_partition, pcie_generation, pcie_width,
-/// driver_version, kernel_version, ecc, mig. The error names what is wrong and lists the keys (for a board:
-/// the nearest ones). The same key twice with two values is an error.
+/// driver_version, kernel_version, ecc, mig, gpu_link, rdma_nics, local_nvme. The error names what is wrong
+/// and lists the keys (for a board: the nearest ones). The same key twice with two values is an error.
+/// `source` is who says so.
 std::variant<Expectations, std::string> parse_expect(const std::vector<std::string>& key_values,
-                                                     const BoardTable& boards);
+                                                     const BoardTable& boards,
+                                                     std::string_view source = "--expect");
 /// With the boards inside the binary.
 std::variant<Expectations, std::string> parse_expect(const std::vector<std::string>& key_values);
 

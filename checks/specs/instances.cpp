@@ -201,6 +201,9 @@ Expectations expectations_of(const InstanceRow& row) {
     set(expected.memory_partition, row.memory_partition, "memory_partition");
     set(expected.pcie_generation, row.pcie_generation, "pcie_generation");
     set(expected.pcie_width, row.pcie_width, "pcie_width");
+    set(expected.gpu_link, row.gpu_link.empty() ? std::nullopt : std::optional(row.gpu_link), "gpu_link");
+    set(expected.rdma_nics, row.nic_count, "nic_count");
+    set(expected.local_nvme, row.local_nvme_count, "local_nvme_count");
     return expected;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "checks/cost/data/instance_prices.h"
 #include "checks/cost/data/rows.h"
 #include "checks/specs/data_file.h"
 
@@ -23,6 +24,7 @@ using ReadRow = std::function<void(const Json&, RowReader&)>;
 struct List {
     std::string_view name;
     ReadRow read;
+    bool optional = false;  ///< files that operators wrote before the list existed
 };
 
 std::string row_name(std::size_t number, const Json& row) {
@@ -55,6 +57,7 @@ std::string read_file(const std::string& folder, const std::string& name, const 
     }
     for (const List& list : lists) {
         const Json* rows = reader.array(file.document, list.name);
+        if (rows == nullptr && list.optional && reader.ok()) continue;
         if (rows == nullptr) {
             reader.complain(std::string(list.name) + " is missing");
             return reader.error();
@@ -111,7 +114,9 @@ std::variant<Tables, std::string> Tables::load(const std::string& folder) {
             {{"prices",
               [&](const Json& row, RowReader& reader) { tables.prices.push_back(read_price(row, reader)); }},
              {"facility_power",
-              [&](const Json& row, RowReader& reader) { tables.power.push_back(read_power(row, reader)); }}});
+              [&](const Json& row, RowReader& reader) { tables.power.push_back(read_power(row, reader)); }},
+             {"instance_prices", [](const Json& row, RowReader& reader) { read_instance_price(row, reader); },
+              true}});
     }
     if (!error.empty()) return error;
     return tables;
