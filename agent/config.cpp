@@ -2,7 +2,9 @@
 #include "agent/config.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <initializer_list>
 
@@ -80,6 +82,9 @@ class Members {
     void refuse(std::string_view name, const std::string& why) {
         if (error_.empty()) error_ = (place_.empty() ? "" : place_ + ".") + std::string(name) + ": " + why;
     }
+    void must_be_absolute(const char* name, const std::string& path) {
+        if (!path.empty() && path.front() != '/') refuse(name, "must be an absolute path");
+    }
     const std::string& error() const { return error_; }
 
   private:
@@ -123,11 +128,8 @@ std::variant<delivery::Sink, std::string> read_sink(const Json& json, const std:
     sink.pin = members.text("pin");
     sink.timeout_s = members.number("timeout_s", 0.1, 600).value_or(sink.timeout_s);
     sink.insecure_http = members.flag("insecure_http", false);
-    const auto absolute = [&](const char* name, const std::string& path) {
-        if (!path.empty() && path.front() != '/') members.refuse(name, "must be an absolute path");
-    };
-    absolute("token_file", sink.token_file);
-    absolute("ca_file", sink.ca_file);
+    members.must_be_absolute("token_file", sink.token_file);
+    members.must_be_absolute("ca_file", sink.ca_file);
     if (sink.token_credential.find('/') != std::string::npos || sink.token_credential == "..")
         members.refuse("token_credential", "must be a file name without a folder");
     if (members.error().empty())
@@ -172,18 +174,18 @@ std::string read_bounds(const Json& json, delivery::Bounds& bounds) {
 
 std::string read_all(const Json& json, Config& config) {
     Members members(json, "",
-                    {"provider", "instance_type", "price_usd_per_hour", "expect", "metadata", "sinks",
-                     "state_folder", "key_file", "spool"});
+                    {"provider", "instance_type", "price_usd_per_hour", "expect", "metadata",
+                     "provider_token_file", "sinks", "state_folder", "key_file", "spool"});
     config.provider = members.text("provider");
     config.instance_type = members.text("instance_type");
     config.price_usd_per_hour = members.number("price_usd_per_hour", 0.0001, 1e6);
-    config.metadata = members.choice("metadata", {"auto", "never", "always"});
+    config.metadata = members.choice("metadata", {"auto", "off", "probe"});
     config.state_folder = members.text("state_folder");
     config.key_file = members.text("key_file");
-    if (!config.state_folder.empty() && config.state_folder.front() != '/')
-        members.refuse("state_folder", "must be an absolute path");
-    if (!config.key_file.empty() && config.key_file.front() != '/')
-        members.refuse("key_file", "must be an absolute path");
+    config.provider_token = members.text("provider_token_file");
+    members.must_be_absolute("state_folder", config.state_folder);
+    members.must_be_absolute("key_file", config.key_file);
+    members.must_be_absolute("provider_token_file", config.provider_token);
     if (!config.instance_type.empty() && config.provider.empty())
         members.refuse("instance_type", "needs \"provider\": types are named by their provider");
     std::string error = members.error();
@@ -196,8 +198,12 @@ std::string read_all(const Json& json, Config& config) {
     return error;
 }
 
-std::string key_of(const std::string& key_value) {
-    return key_value.substr(0, key_value.find('='));
+// As --price takes it, without a digit more or less than the file has.
+std::string price_text(double usd) {
+    std::array<char, 32> text{};
+    const auto [end, error] =
+        std::to_chars(text.data(), text.data() + text.size(), usd, std::chars_format::fixed);
+    return error == std::errc() ? std::string(text.data(), end) : std::string();
 }
 
 }  // namespace
@@ -233,17 +239,25 @@ bool speaks_of(const Config& config, const cli::MachineOptions& options) {
     return config.named || (options.machine.empty() && options.driver_dir.empty());
 }
 
-void fill(const Config& config, cli::MachineOptions& options) {
-    if (!speaks_of(config, options)) return;
-    const bool same_provider = options.provider.empty() || options.provider == config.provider;
-    if (options.instance_type.empty() && same_provider) options.instance_type = config.instance_type;
-    if (options.provider.empty()) options.provider = config.provider;
-    const std::vector<std::string> given = options.expect;
-    for (const std::string& each : config.expect) {
-        const bool said = std::any_of(given.begin(), given.end(), [&](const std::string& other) {
-            return key_of(other) == key_of(each);
-        });
-        if (!said) options.expect.push_back(each);
+void fill(const Config& config, cli::RunOptions& options) {
+    cli::MachineOptions& machine = options.machine;
+    if (!speaks_of(config, machine)) return;
+    constexpr const char* kSource = "config";
+    const bool same_provider = machine.provider.empty() || machine.provider == config.provider;
+    if (machine.instance_type.empty() && same_provider && !config.instance_type.empty()) {
+        machine.instance_type = config.instance_type;
+        machine.type_source = kSource;
+    }
+    if (machine.provider.empty() && !config.provider.empty()) {
+        machine.provider = config.provider;
+        machine.provider_source = kSource;
+    }
+    machine.config_expect = config.expect;
+    if (machine.metadata.empty()) machine.metadata = config.metadata;
+    if (machine.provider_token.empty()) machine.provider_token = config.provider_token;
+    if (options.price.empty() && config.price_usd_per_hour) {
+        options.price = price_text(*config.price_usd_per_hour);
+        options.price_source = kSource;
     }
 }
 

@@ -22,7 +22,8 @@ struct Config {
     std::string provider, instance_type;
     std::optional<double> price_usd_per_hour;  ///< of the whole instance
     std::vector<std::string> expect;           ///< KEY=VALUE, as --expect takes them
-    std::string metadata;                      ///< "auto", "never", "always"
+    std::string metadata;                      ///< "auto", "off", "probe", as --metadata takes them
+    std::string provider_token;                ///< path of a token for the provider's API
     std::vector<delivery::Sink> sinks;
     std::string state_folder, key_file;
     delivery::Bounds bounds;
@@ -36,7 +37,7 @@ std::variant<Config, std::string> parse_config(const std::string& text, const st
 
 /// What the command line left open. A recorded machine, or one behind replaced drivers, is not the machine
 /// that the default file speaks of: only a file that was named counts there.
-void fill(const Config& config, cli::MachineOptions& options);
+void fill(const Config& config, cli::RunOptions& options);
 bool speaks_of(const Config& config, const cli::MachineOptions& options);
 
 }  // namespace gpucheck

@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 // The whole of what delivery may add to a run, and what of it the requests may take.
-constexpr milliseconds kRunLimit{2000}, kRunRequests{1800};
+constexpr milliseconds kRunLimit{1900}, kRunRequests{1600};
 
 bool clock_is_right() {
     timex state{};
@@ -198,7 +198,7 @@ void deliver_after_run(const DeliveryPlan& plan, const std::optional<Outgoing>& 
     }
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, WNOHANG);  // never wait for what the kernel may hold
-    log_warn("no answer within 2 s; kept in " + plan.spool_folder + ": gpucheck report flush");
+    log_warn("no answer in time; kept in " + plan.spool_folder + ": gpucheck report flush");
 }
 
 }  // namespace gpucheck

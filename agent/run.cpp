@@ -268,7 +268,7 @@ report::Report out_of_time(const cli::RunOptions& options, const Outcome& outcom
 // What the config says about a machine that it does not speak of stays out, its receivers too.
 std::variant<DeliveryPlan, std::string> plan_run(const Config& config, cli::RunOptions& options) {
     const bool ours = speaks_of(config, options.machine);
-    fill(config, options.machine);
+    fill(config, options);
     Config used = config;
     if (!ours && options.report_to.empty()) used.sinks.clear();
     return plan_delivery(used, options.report_to, options.key);

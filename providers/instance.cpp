@@ -85,9 +85,8 @@ void complete(Identity& identity, const Identity& more) {
     const auto take = [](auto& fact, const auto& other) {
         if (!fact.known() && (other.known() || fact.why() == "not looked at")) fact = other;
     };
-    std::apply(
-        [&](auto... field) { (take(identity.instance.*(field.member), more.instance.*(field.member)), ...); },
-        Instance::fields());
+    Instance::fields(
+        [&](auto... field) { (take(identity.instance.*(field.member), more.instance.*(field.member)), ...); });
     if (!identity.promised.gpu_count.known()) identity.promised.gpu_count = more.promised.gpu_count;
 }
 

@@ -21,7 +21,7 @@ bool says(const std::string& text, std::string_view part) {
 
 const char* const kWhole = R"({
     "provider": "digitalocean", "instance_type": "gpu-mi300x8-1536gb", "price_usd_per_hour": 15.92,
-    "expect": {"gpu_count": 8, "board": "mi300x", "ecc": true}, "metadata": "never",
+    "expect": {"gpu_count": 8, "board": "mi300x", "ecc": true}, "metadata": "off", "provider_token_file": "/etc/do-token",
     "state_folder": "/srv/gpucheck", "key_file": "/etc/gpucheck/key.pem",
     "spool": {"max_mib": 64, "max_reports": 100, "max_days": 7},
     "sinks": [{"url": "https://example.org/r", "token_file": "/etc/gpucheck/token", "ca_file": "/etc/ca.pem",
@@ -33,7 +33,7 @@ TEST(Config, HoldsWhatItSays) {
     EXPECT_EQ(config.provider, "digitalocean");
     EXPECT_EQ(config.expect, (std::vector<std::string>{"gpu_count=8", "board=mi300x", "ecc=on"}));
     EXPECT_DOUBLE_EQ(*config.price_usd_per_hour, 15.92);
-    EXPECT_EQ(config.metadata, "never");
+    EXPECT_EQ(config.metadata, "off");
     ASSERT_EQ(config.sinks.size(), 2U);
     EXPECT_EQ(config.sinks[0].token_file, "/etc/gpucheck/token");
     EXPECT_DOUBLE_EQ(config.sinks[0].timeout_s, 5);
@@ -59,7 +59,7 @@ TEST(Config, WrongTypesAndValuesNameTheirKey) {
     EXPECT_TRUE(says(R"({"instance_type": "x"})", "instance_type: needs \"provider\""));
     EXPECT_TRUE(says(R"({"price_usd_per_hour": 0})", "price_usd_per_hour"));
     EXPECT_TRUE(says(R"({"price_usd_per_hour": "2"})", "price_usd_per_hour"));
-    EXPECT_TRUE(says(R"({"metadata": "sometimes"})", R"("auto", "never", "always")"));
+    EXPECT_TRUE(says(R"({"metadata": "sometimes"})", R"("auto", "off", "probe")"));
     EXPECT_TRUE(says(R"({"expect": ["gpu_count=8"]})", "expect"));
     EXPECT_TRUE(says(R"({"expect": {"gpu_count": 8.5}})", "expect.gpu_count"));
     EXPECT_TRUE(says(R"({"sinks": {}})", "sinks"));
@@ -99,26 +99,40 @@ TEST(Config, AFileThatIsNoConfigIsAClearError) {
 
 TEST(Config, FillsOnlyWhatTheCommandLineLeftOpen) {
     Config config = std::get<Config>(parse_config(kWhole, "c.json"));
-    cli::MachineOptions options;
-    options.expect = {"gpu_count=4"};
+    cli::RunOptions options;
+    options.machine.expect = {"gpu_count=4"};
     fill(config, options);
-    EXPECT_EQ(options.provider, "digitalocean");
-    EXPECT_EQ(options.instance_type, "gpu-mi300x8-1536gb");
-    EXPECT_EQ(options.expect, (std::vector<std::string>{"gpu_count=4", "board=mi300x", "ecc=on"}));
+    EXPECT_EQ(options.machine.provider, "digitalocean");
+    EXPECT_EQ(options.machine.provider_source, "config");
+    EXPECT_EQ(options.machine.instance_type, "gpu-mi300x8-1536gb");
+    EXPECT_EQ(options.machine.type_source, "config");
+    EXPECT_EQ(options.machine.expect, (std::vector<std::string>{"gpu_count=4"}));
+    EXPECT_EQ(options.machine.config_expect, config.expect);
+    EXPECT_EQ(options.machine.metadata, "off");
+    EXPECT_EQ(options.machine.provider_token, "/etc/do-token");
+    EXPECT_EQ(options.price, "15.92");
+    EXPECT_EQ(options.price_source, "config");
 
-    cli::MachineOptions other;
-    other.provider = "aws";
+    cli::RunOptions other;
+    other.machine.provider = "aws";
+    other.machine.metadata = "probe";
+    other.price = "2";
     fill(config, other);
-    EXPECT_EQ(other.provider, "aws");
-    EXPECT_EQ(other.instance_type, "") << "another provider's type";
+    EXPECT_EQ(other.machine.provider, "aws");
+    EXPECT_EQ(other.machine.provider_source, "");
+    EXPECT_EQ(other.machine.instance_type, "") << "another provider's type";
+    EXPECT_EQ(other.machine.metadata, "probe");
+    EXPECT_EQ(other.price, "2");
+    EXPECT_EQ(other.price_source, "");
 
-    cli::MachineOptions recorded;
-    recorded.machine = "tests/machines/x";
+    cli::RunOptions recorded;
+    recorded.machine.machine = "tests/machines/x";
     fill(config, recorded);
-    EXPECT_EQ(recorded.provider, "") << "this host's file says nothing of a recorded machine";
+    EXPECT_EQ(recorded.machine.provider, "") << "this host's file says nothing of a recorded machine";
+    EXPECT_TRUE(recorded.machine.config_expect.empty());
     config.named = true;
     fill(config, recorded);
-    EXPECT_EQ(recorded.provider, "digitalocean");
+    EXPECT_EQ(recorded.machine.provider, "digitalocean");
 }
 
 TEST(Plan, TheCommandLineWinsAndTakesTheSettingsOfTheSameReceiver) {

@@ -119,11 +119,11 @@ def requests(document, folder):
 
 SINK = {"url": "https://h.example/r"}
 GOOD = [{}, {"provider": "aws", "instance_type": "p5.48xlarge"}, {"price_usd_per_hour": 2}, {"expect": {"gpu_count": 8, "ecc": True, "board": "mi300x"}},
-        {"metadata": "never"}, {"state_folder": "/x", "key_file": "/k"}, {"spool": {"max_mib": 1, "max_reports": 1, "max_days": 1}}, {"sinks": []},
+        {"metadata": "off"}, {"provider_token_file": "/t"}, {"state_folder": "/x", "key_file": "/k"}, {"spool": {"max_mib": 1, "max_reports": 1, "max_days": 1}}, {"sinks": []},
         {"sinks": [SINK | {"token_file": "/t", "ca_file": "/c", "timeout_s": 0.5, "pin": "sha256//" + "A" * 43 + "="}]},
         {"sinks": [SINK | {"token_credential": "t"}]}, {"sinks": [{"url": "http://h.example/", "insecure_http": True}]}]
 BAD = [[], {"sinkz": []}, {"provider": 7}, {"provider": ""}, {"instance_type": "x"}, {"price_usd_per_hour": 0}, {"expect": []}, {"expect": {"gpu_count": 1.5}},
-       {"metadata": "maybe"}, {"state_folder": "x"}, {"key_file": "k"}, {"spool": {"max_mib": 0}}, {"spool": {"more": 1}}, {"sinks": [{}]},
+       {"metadata": "maybe"}, {"provider_token_file": "t"}, {"state_folder": "x"}, {"key_file": "k"}, {"spool": {"max_mib": 0}}, {"spool": {"more": 1}}, {"sinks": [{}]},
        {"sinks": [SINK | {"token": "x"}]}, {"sinks": [SINK | {"token_file": "t"}]}, {"sinks": [SINK | {"token_file": "/t", "token_credential": "t"}]},
        {"sinks": [SINK | {"token_credential": "a/b"}]}, {"sinks": [SINK | {"pin": "x"}]}, {"sinks": [SINK | {"timeout_s": 601}]}, {"sinks": [{"url": "ftp://h/"}]},
        {"sinks": [{"url": "https://u@h/"}]}, {"sinks": [SINK] * 17}]

@@ -48,7 +48,7 @@ struct FlushTest : ::testing::Test {
         options.dice = [] { return 0.0; };
     }
     std::string keep(int number, Verdict verdict, const Sink& sink) {
-        char id[37];
+        char id[80];
         std::snprintf(id, sizeof id, "01a22dc4-0000-7000-8000-%012d", number);
         Entry entry{id, "2026-11-30T10:00:00Z", "gpucheck:///n", "application/json", false, sink, "{}"};
         EXPECT_FALSE(spool.add(entry, verdict));

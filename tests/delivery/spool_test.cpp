@@ -16,7 +16,7 @@ constexpr std::int64_t kNow = 1796000000;
 
 // The number is the age in days before kNow.
 std::string id_of(int number, int days = 0) {
-    char text[37];
+    char text[80];
     const auto ms =
         static_cast<unsigned long long>(kNow - days * 86400LL) * 1000 + static_cast<unsigned>(number);
     std::snprintf(text, sizeof text, "%08llx-%04llx-7000-8000-%012d", ms >> 16U, ms & 0xffffU, number);
@@ -182,7 +182,7 @@ TEST_F(SpoolTest, DropsTheOldestPassesFirstAndCountsThem) {
 TEST_F(SpoolTest, DropsBySizeAndByAgeWhereTheClockIsRight) {
     Bounds bounds;
     bounds.most_days = 30;
-    bounds.most_bytes = 4096;
+    bounds.most_bytes = 8192;
     Spool spool = open(bounds);
     ASSERT_FALSE(spool.add(entry(1, 31), Verdict::fail));
     ASSERT_FALSE(spool.add(entry(2, 29), Verdict::pass));
@@ -190,9 +190,10 @@ TEST_F(SpoolTest, DropsBySizeAndByAgeWhereTheClockIsRight) {
     EXPECT_EQ(spool.enforce(kNow, true), 1U);
     EXPECT_EQ(spool.list(Shelf::pending).front().report_id, id_of(2, 29));
     Entry big = entry(3);
-    big.body = std::string(3900, 'x');
+    big.body = std::string(7600, 'x');
     ASSERT_FALSE(spool.add(big, Verdict::fail));
     EXPECT_EQ(spool.enforce(kNow, true), 1U) << "the pass goes";
+    ASSERT_EQ(spool.list(Shelf::pending).size(), 1U);
     EXPECT_EQ(spool.list(Shelf::pending).front().report_id, id_of(3));
 }
 
