@@ -75,18 +75,20 @@ std::vector<MeasuredRate> rates_of(const Device& gpu, std::string_view prefix) {
     return rates;
 }
 
-std::string rate_gap(const Device& gpu, std::string_view experiment) {
+std::string rate_gap(const Device& gpu, std::string_view experiment, bool each) {
     std::string gap;
-    bool any = false;
+    bool any = false, rate = false;
     for (const ExperimentResult& result : *gpu.burn_in.results) {
         if (result.experiment != experiment) continue;
         any = true;
+        rate = rate || (is_sound(result) && !result.quantities.empty());
         if (!is_sound(result) || !result.quantities.empty()) continue;
         gap += (gap.empty() ? "" : ", ") + result.experiment;
         if (!result.variant.empty()) gap += " " + result.variant;
         gap += ": ended before a second repetition";
     }
-    return any ? gap : std::string(experiment) + ": not run";
+    if (!any) return std::string(experiment) + ": not run";
+    return each || !rate ? gap : std::string();
 }
 
 Finding unmeasured(const Device& gpu, const std::string& gap) {

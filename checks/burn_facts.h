@@ -30,8 +30,9 @@ std::vector<MeasuredRate> rates_of(const Device& gpu);
 std::vector<MeasuredRate> rates_of(const Device& gpu, std::string_view prefix);
 
 /// Why an experiment that should have given a rate gave none: "memory_stream: not run". What went wrong in it
-/// is said by the check "burn" and is empty here.
-std::string rate_gap(const Device& gpu, std::string_view experiment);
+/// is said by the check "burn" and is empty here. `each`: every variant must, else one: some number formats
+/// are compared and not timed on purpose.
+std::string rate_gap(const Device& gpu, std::string_view experiment, bool each);
 /// `burn.rate.unmeasured`, unknown.
 Finding unmeasured(const Device& gpu, const std::string& gap);
 

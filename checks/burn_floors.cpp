@@ -55,6 +55,12 @@ constexpr std::array kPeaks{
     PeakOf{"int8_tops"sv, "int8_tops"sv},
     PeakOf{"matrix_fp4_tflops"sv, "fp4_tflops"sv},
     PeakOf{"fp4_tflops"sv, "fp4_tflops"sv},
+    PeakOf{"matrix_wgmma_tf32_tflops"sv, "tf32_tflops"sv},
+    PeakOf{"matrix_wgmma_fp16_tflops"sv, "fp16_tflops"sv},
+    PeakOf{"matrix_wgmma_bf16_tflops"sv, "bf16_tflops"sv},
+    PeakOf{"matrix_wgmma_fp8_tflops"sv, "fp8_tflops"sv},
+    PeakOf{"matrix_wgmma_fp8_e5m2_tflops"sv, "fp8_tflops"sv},
+    PeakOf{"matrix_wgmma_int8_tops"sv, "int8_tops"sv},
 };
 
 // No memory is faster than its pins, and AMD prints matrix peaks at the highest clock. NVIDIA prints them at

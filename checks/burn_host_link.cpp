@@ -128,7 +128,7 @@ void judge(const Snapshot& snapshot, Findings& findings) {
             findings.push_back(not_by_time(kId, *gpu, *why));
             continue;
         }
-        const std::string gap = rate_gap(*gpu, "host_link");
+        const std::string gap = rate_gap(*gpu, "host_link", true);
         std::size_t judged = 0;
         if (!gap.empty()) findings.push_back(unmeasured(*gpu, gap));
         for (const MeasuredRate& rate : rates_of(*gpu, "host_link_")) {

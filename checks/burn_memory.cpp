@@ -15,7 +15,7 @@ void judge(const Snapshot& snapshot, Findings& findings) {
             findings.push_back(not_by_time(kId, *gpu, *why));
             continue;
         }
-        const std::string gap = rate_gap(*gpu, "memory_stream");
+        const std::string gap = rate_gap(*gpu, "memory_stream", true);
         const std::vector<MeasuredRate> rates = rates_of(*gpu, "memory_");
         if (!gap.empty()) findings.push_back(unmeasured(*gpu, gap));
         for (const MeasuredRate& rate : rates) findings.push_back(judge_rate(snapshot, *gpu, rate, kWords));

@@ -2,6 +2,7 @@
 #include "checks/burn_node.h"
 
 #include <cmath>
+#include <set>
 
 #include "checks/telemetry_facts.h"
 
@@ -27,7 +28,10 @@ std::vector<NodeRate> node_rates(const Snapshot& snapshot) {
     std::vector<NodeRate> all;
     for (const Device* gpu : tested_gpus(snapshot)) {
         const std::string kind = kind_of(*gpu);
-        for (const MeasuredRate& rate : rates_of(*gpu)) all.push_back({gpu, rate, kind});
+        std::set<std::string_view> seen;  // a GPU stands for one number of each kind, however many it tells
+        for (const MeasuredRate& rate : rates_of(*gpu)) {
+            if (seen.insert(rate.metric).second) all.push_back({gpu, rate, kind});
+        }
     }
     return all;
 }

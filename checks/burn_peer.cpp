@@ -1,6 +1,7 @@
 // Finds the pair of GPUs that talks slower than the others: a collective over eight GPUs runs at the pace of
 // its worst link.
-#include <algorithm>
+#include <cmath>
+#include <set>
 
 #include "checks/all.h"
 #include "checks/burn_node.h"
@@ -72,12 +73,15 @@ std::string kind_of(const Snapshot& snapshot, const Device& from, const Experime
 std::vector<Pair> pairs_of(const Snapshot& snapshot) {
     std::vector<Pair> pairs;
     for (const Device* gpu : tested_gpus(snapshot)) {
+        std::set<std::string> seen;
         for (const ExperimentResult& result : *gpu->burn_in.results) {
-            if (result.experiment != "peer" || result.peer.empty()) continue;
-            Pair& pair = pairs.emplace_back(Pair{gpu, &result, nullptr, kind_of(snapshot, *gpu, result)});
+            const bool pair = result.experiment == "peer" && device_at(snapshot, result.peer) != nullptr;
+            if (!pair || !seen.insert(result.peer).second) continue;
+            Pair& added = pairs.emplace_back(Pair{gpu, &result, nullptr, kind_of(snapshot, *gpu, result)});
             if (!is_sound(result) || result.quantities.empty()) continue;
             const Quantity& quantity = result.quantities.front();
-            if (quantity.unit == "GB/s" && quantity.median > 0) pair.quantity = &quantity;
+            if (quantity.unit == "GB/s" && quantity.median > 0 && std::isfinite(quantity.median))
+                added.quantity = &quantity;
         }
     }
     return pairs;
@@ -89,7 +93,6 @@ Finding told(const Pair& pair, const std::string& why) {
 }
 
 Finding judge_pair(const Pair& pair, const std::vector<Pair>& all) {
-    if (!pair.result->timed.is(true)) return told(pair, "not judged by time: its times mean nothing");
     if (pair.quantity == nullptr) {
         return told(pair, pair.result->ran.known() ? "no sound result: see the check burn"
                                                    : "not possible: " + pair.result->ran.why());
@@ -126,7 +129,12 @@ NotApplicable applies(const Snapshot& snapshot) {
 
 void judge(const Snapshot& snapshot, Findings& findings) {
     const std::vector<Pair> pairs = pairs_of(snapshot);
-    for (const Pair& pair : pairs) findings.push_back(judge_pair(pair, pairs));
+    for (const Device* gpu : tested_gpus(snapshot)) {
+        if (const auto why = untimed(*gpu)) findings.push_back(not_by_time(kId, *gpu, *why));
+    }
+    for (const Pair& pair : pairs) {
+        if (!untimed(*pair.from)) findings.push_back(judge_pair(pair, pairs));
+    }
 }
 
 }  // namespace

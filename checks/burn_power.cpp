@@ -35,7 +35,10 @@ void judge_gpu(const Device& gpu, Findings& findings) {
     const auto say = [&](std::string_view code, Verdict verdict, const std::string& observed) {
         findings.push_back(finding(code, verdict, gpu.bdf, expected, observed, load.power_w.source()));
     };
-    if (const auto why = untimed(gpu)) return say(kId, Verdict::not_applicable, "not judged: " + *why);
+    if (const auto why = untimed(gpu)) {
+        findings.push_back(not_by_time(kId, gpu, *why));
+        return;
+    }
     if (!load.power_w.known()) {
         findings.push_back(unsampled(kId, gpu, expected, load.power_w.missing()));
         return;

@@ -72,6 +72,7 @@ void judge_sensor(const Device& gpu, bool memory, Findings& findings) {
         return;
     }
     const std::string observed = degrees(reached->max) + " at most, " + degrees(reached->median) + " usually";
+    if (!limit && memory) return;  // a sensor without a limit; the die speaks for the GPU
     if (!limit) {
         findings.push_back(finding(kId, Verdict::not_applicable, gpu.bdf, expected,
                                    name + " " + observed + "; no limit is known", reached.source()));

@@ -29,6 +29,13 @@ constexpr std::array kNames{
     Name{"matrix"sv, "e2m3"sv, "matrix_fp6_tflops"sv},
     Name{"matrix"sv, "e3m2"sv, "matrix_fp6_e3m2_tflops"sv},
     Name{"matrix"sv, "e2m1"sv, "matrix_fp4_tflops"sv},
+    // Hopper's own instructions beside mma.sync: another way to the same units, and another rate.
+    Name{"matrix"sv, "tf32 wgmma"sv, "matrix_wgmma_tf32_tflops"sv},
+    Name{"matrix"sv, "f16 wgmma"sv, "matrix_wgmma_fp16_tflops"sv},
+    Name{"matrix"sv, "bf16 wgmma"sv, "matrix_wgmma_bf16_tflops"sv},
+    Name{"matrix"sv, "e4m3 wgmma"sv, "matrix_wgmma_fp8_tflops"sv},
+    Name{"matrix"sv, "e5m2 wgmma"sv, "matrix_wgmma_fp8_e5m2_tflops"sv},
+    Name{"matrix"sv, "i8 wgmma"sv, "matrix_wgmma_int8_tops"sv},
     Name{"gemm"sv, "f64"sv, "fp64_tflops"sv},
     Name{"gemm"sv, "tf32"sv, "tf32_tflops"sv},
     Name{"gemm"sv, "f16"sv, "fp16_tflops"sv},
@@ -56,6 +63,10 @@ std::string_view unit_of(std::string_view metric) {
 
 std::string_view metric_of(const ExperimentResult& result, const Quantity& quantity) {
     if (!result.peer.empty()) return {};
+    // An experiment may tell other numbers beside its rate, such as a library's.
+    const bool its_rate = result.experiment == "launch" || quantity.name == "rate" ||
+                          std::string_view(result.variant).starts_with(quantity.name);
+    if (!its_rate) return {};
     for (const Name& name : kNames) {
         if (name.experiment != result.experiment || name.variant != result.variant) continue;
         const std::string_view unit = unit_of(name.metric);

@@ -103,13 +103,18 @@ TEST(JsonReport, MeasurementsAreFlatAndSoundOnly) {
     results[7].mismatches = fact(std::uint64_t{1});
     results[8].values_checked = fact(std::uint64_t{7});
     results[11].peer = "0000:29:00.0";
+    // A second way to the same units has a name of its own, a library's rate beside ours has none.
+    results.push_back(measured("matrix", "bf16 wgmma", 905, "TFLOP/s"));
+    results.back().quantities[0].name = "bf16";
+    results[1].quantities.push_back({"library", "TFLOP/s", 720, 700, 730, 10});
     burn_in.results = fact(std::move(results));
     burn_in.load.power_w = fact(Quantity{"power", "W", 612.5, 100, 698, 80});
     burn_in.total_bytes = fact(std::uint64_t{85899345920});
     const Json json = json_of(report);
-    EXPECT_EQ(json["gpus"][0]["measurements"].dump(),
-              R"({"memory_copy_gb_s":4210.5,"bf16_tflops":701,"matrix_bf16_tflops":812,"int8_tops":1302,)"
-              R"("host_link_h2d_gb_s":55,"launch_us":6.5,"power_w":612.5,"capacity_bytes":85899345920})");
+    EXPECT_EQ(
+        json["gpus"][0]["measurements"].dump(),
+        R"({"memory_copy_gb_s":4210.5,"bf16_tflops":701,"matrix_bf16_tflops":812,"int8_tops":1302,)"
+        R"("host_link_h2d_gb_s":55,"launch_us":6.5,"matrix_wgmma_bf16_tflops":905,"power_w":612.5,"capacity_bytes":85899345920})");
     EXPECT_FALSE(json["gpus"][1].contains("measurements")) << "no experiment was run there";
 }
 
