@@ -147,10 +147,10 @@ std::string names(const Map& map) {
 }
 
 void add_experiment_options(CLI::App& app, RunOptions& options) {
-    app.add_option(
-           "--experiment", options.experiments,
-           "Run these experiments on the GPUs, in any profile: launch, matrix, pattern, stream, link, peer; "
-           "and with these sizes: matrix.reps=4, stream.bytes=1MiB. Comma-separated, repeatable")
+    app.add_option("--experiment", options.experiments,
+                   "Run these experiments on the GPUs, in any profile: launch, matrix, gemm, pattern, "
+                   "stream, link, peer; and with these sizes: matrix.reps=4, stream.bytes=1MiB. "
+                   "Comma-separated, repeatable")
         ->option_text("NAME[.KEY=VALUE],...")
         ->expected(1)
         ->take_all();

@@ -36,10 +36,17 @@ MismatchRecord record_of(const kernels::Mismatch& found) {
     record.got = found.got;
     record.difference = found.difference;
     record.block = fact(found.block);
+    record.unit = fact(found.unit);
+    if (found.experiment == static_cast<kernels::u32>(kernels::Experiment::gemm)) {
+        record.row = fact(found.index >> 32);
+        record.column = fact(found.index & 0xFFFFFFFF);
+        if (found.unit >= kernels::kUnits)
+            record.unit = Missing{kCounted, "the unit of this tile is not known"};
+        return record;
+    }
     record.wave = fact(found.wave);
     record.lane = fact(found.lane);
     record.round = fact(found.round);
-    record.unit = fact(found.unit);
     if (found.experiment == static_cast<kernels::u32>(kernels::Experiment::matrix)) {
         record.element = fact(found.element);
         record.chain = fact(found.chain);

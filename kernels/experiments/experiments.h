@@ -16,6 +16,11 @@ using Sink = std::function<void(const ExperimentResult&)>;
 void run_launch(Bench& bench, const Sink& sink);
 /// Every data type of the architecture's matrix units, on every unit, against exact integer arithmetic.
 void run_matrix(Bench& bench, const Sink& sink);
+/// The same by instructions that one architecture alone has. They are not proven on hardware yet: run them
+/// last.
+void run_matrix_native(Bench& bench, const Sink& sink);
+/// A product of large matrices from memory to memory, every element known in closed form.
+void run_gemm(Bench& bench, const Sink& sink);
 /// Every pattern over nearly all memory.
 void run_memory_pattern(Bench& bench, const Sink& sink);
 /// Bandwidth of reading, writing, copying and adding, each verified.

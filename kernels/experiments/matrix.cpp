@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "kernels/experiments/experiments.h"
+#include "kernels/experiments/matrix_paths.h"
 #include "kernels/hash.h"
 
 namespace gpucheck::experiments {
@@ -18,46 +18,50 @@ using kernels::MatrixType;
 constexpr std::array<const char*, kernels::kMatrixTypes> kNames{"f64",  "tf32", "f16",  "bf16", "e4m3",
                                                                 "e5m2", "i8",   "e2m3", "e3m2", "e2m1"};
 constexpr unsigned kCalibrating = 64;  // iterations of the first launch, whose time scales the others
+constexpr unsigned kCalibrations = 3;
 constexpr unsigned kMostIterations = 50000000;
 
 /// One data type on one GPU.
 class MatrixRun {
   public:
-    MatrixRun(Bench& bench, MatrixType type, MatrixShape shape, std::string instructions)
+    MatrixRun(Bench& bench, MatrixType type, const MatrixPath& path)
         : bench_(bench),
           type_(type),
-          shape_(shape),
-          instructions_(std::move(instructions)),
+          shape_(matrix_shape(path.target, type)),
+          path_(path),
           name_(kNames[static_cast<std::size_t>(type)]) {}
 
     ExperimentResult run() {
         const Settings& settings = bench_.settings();
-        result_ = begin_result(bench_, Kind::matrix, name_,
+        result_ = begin_result(bench_, Kind::matrix, variant_of(path_, type_),
                                "rounds=" + std::to_string(settings.matrix_rounds) +
                                    " reps=" + std::to_string(settings.matrix_reps) +
                                    " blocks=" + std::to_string(bench_.blocks()));
-        if (const Done error = bench_.find("matrix", "matrix_" + name_, kernel_))
+        if (const Done error = bench_.find(path_.image, path_.prefix + name_, kernel_))
             return failed(result_, *error);
-        iterations_ = settings.matrix_iterations != 0 ? settings.matrix_iterations : kCalibrating;
         std::vector<double> tflops;
-        for (unsigned rep = 0; rep <= settings.matrix_reps; ++rep) {
-            if (bench_.late()) break;
-            if (const Done error = launch(rep)) return failed(result_, *error);
+        Done error = calibrate();
+        for (unsigned rep = 1; rep <= settings.matrix_reps && !error && !bench_.late(); ++rep) {
+            error = launch(rep);
             // A launch that left something out was fast for the wrong reason.
-            if (rep > 0 && result_.values_expected.is(*result_.values_checked)) tflops.push_back(rate());
-            if (rep == 0 && settings.matrix_iterations == 0) scale();
+            if (!error && result_.values_expected.is(*result_.values_checked)) tflops.push_back(rate());
+        }
+        if (error) {
+            if (!is_proven(path_.target)) disown(path_, result_);
+            return failed(result_, *error);
         }
         if (launches_ == 0) return out_of_time(result_);
         units_.state(bench_, result_);
-        if (!tflops.empty()) {
+        if (!tflops.empty() && !is_done_by_fp16(path_, bench_.properties().architecture, type_)) {
             const bool integers = type_ == MatrixType::i8;
             result_.quantities.push_back(quantity(name_, integers ? "TOP/s" : "TFLOP/s", std::move(tflops)));
         }
-        result_.parameters =
-            Fact<std::string>(*result_.parameters + " iterations=" + std::to_string(iterations_) +
-                                  " instructions=" + instructions_,
-                              "settings");
-        result_.ran = Fact<bool>(true, "matrix_" + name_);
+        result_.parameters = Fact<std::string>(
+            *result_.parameters + " iterations=" + std::to_string(iterations_) +
+                " instructions=" + instructions_of(path_, bench_.properties().architecture, type_),
+            "settings");
+        result_.ran = Fact<bool>(true, path_.prefix + name_);
+        if (!is_proven(path_.target)) disown(path_, result_);
         return std::move(result_);
     }
 
@@ -77,11 +81,19 @@ class MatrixRun {
             instructions * each * static_cast<double>(waves()) * bench_.settings().matrix_rounds;
         return ms_ > 0 ? all / (ms_ * 1e9) : 0;
     }
-    void scale() {
-        if (ms_ <= 0) return;
-        const double wanted = iterations_ * bench_.settings().matrix_ms / ms_;
-        iterations_ =
-            static_cast<unsigned>(std::min<double>(std::max<double>(wanted, kCalibrating), kMostIterations));
+    /// Launches that are not timed, until one takes about as long as it should: of a short one, making
+    /// operands and comparing results is the larger part.
+    Done calibrate() {
+        const Settings& settings = bench_.settings();
+        iterations_ = settings.matrix_iterations != 0 ? settings.matrix_iterations : kCalibrating;
+        for (unsigned i = 0; i < kCalibrations && !bench_.late(); ++i) {
+            if (Done error = launch(0)) return error;
+            if (settings.matrix_iterations != 0 || ms_ <= 0 || ms_ > 0.7 * settings.matrix_ms) break;
+            const double wanted = iterations_ * settings.matrix_ms / ms_;
+            iterations_ = static_cast<unsigned>(
+                std::min<double>(std::max<double>(wanted, kCalibrating), kMostIterations));
+        }
+        return std::nullopt;
     }
 
     kernels::MatrixInjection injection(std::uint64_t seed) const {
@@ -146,7 +158,8 @@ class MatrixRun {
     Bench& bench_;
     MatrixType type_;
     MatrixShape shape_;
-    std::string instructions_, name_;
+    const MatrixPath& path_;
+    std::string name_;
     gpu::Kernel kernel_;
     ExperimentResult result_;
     UnitCoverage units_;
@@ -154,50 +167,14 @@ class MatrixRun {
     double ms_ = 0;
 };
 
-/// Which instructions ran, because sm_90 and later have faster ones that these kernels do not use.
-std::string instructions_of(const kernels::Image& image) {
-    if (image.architecture.starts_with("gfx")) return "mfma";
-    const bool newer = image.architecture.find("_9") != std::string::npos ||
-                       image.architecture.find("_1") != std::string::npos;
-    return newer ? "mma.sync (legacy path: not wgmma, not tcgen05)" : "mma.sync";
-}
-
-bool wanted(const Settings& settings, const std::string& name) {
-    if (settings.matrix_types.empty()) return true;
-    return std::find(settings.matrix_types.begin(), settings.matrix_types.end(), name) !=
-           settings.matrix_types.end();
-}
-
 }  // namespace
 
-void run_matrix(Bench& bench, const Sink& sink) {
-    ExperimentResult none = begin_result(bench, Kind::matrix, "", "");
-    const std::string& architecture = bench.properties().architecture;
-    const Fact<kernels::Image> image = bench.look_for("matrix");
-    if (!image.known()) {
-        none.ran = Missing{image.source(), "image absent: " + image.why()};
-        sink(none);
-        return;
-    }
-    unsigned types = 0;
-    for (std::size_t i = 0; i < kNames.size(); ++i) {
-        const auto type = static_cast<MatrixType>(i);
-        const MatrixShape shape = matrix_shape(image->target, type);
-        if (!wanted(bench.settings(), kNames[i])) continue;
-        if (shape.wave == 0) {
-            if (bench.settings().matrix_types.empty()) continue;  // nobody asked for this one
-            ExperimentResult lacking = begin_result(bench, Kind::matrix, kNames[i], "");
-            lacking.ran = Missing{architecture, "this architecture does not have the type"};
-            sink(lacking);
-            ++types;
-            continue;
-        }
-        ++types;
-        sink(MatrixRun(bench, type, shape, instructions_of(*image)).run());
-    }
-    if (types != 0) return;
-    none.ran = Missing{architecture, "no matrix unit known for this architecture"};
-    sink(none);
+ExperimentResult run_matrix_type(Bench& bench, kernels::MatrixType type, const MatrixPath& path) {
+    return MatrixRun(bench, type, path).run();
+}
+
+const char* name_of_type(kernels::MatrixType type) {
+    return kNames[static_cast<std::size_t>(type)];
 }
 
 }  // namespace gpucheck::experiments

@@ -12,15 +12,18 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr std::array kNames{"launch"sv,        "matrix"sv,    "memory_pattern"sv,
-                            "memory_stream"sv, "host_link"sv, "peer"sv};
+constexpr std::array kNames{"launch"sv,    "matrix"sv, "memory_pattern"sv, "memory_stream"sv,
+                            "host_link"sv, "peer"sv,   "gemm"sv,           "matrix_native"sv};
 // Short forms for the keys of a command line.
-constexpr std::array kShort{"launch"sv, "matrix"sv, "pattern"sv, "stream"sv, "link"sv, "peer"sv};
+constexpr std::array kShort{"launch"sv, "matrix"sv, "pattern"sv, "stream"sv,
+                            "link"sv,   "peer"sv,   "gemm"sv,    "matrix"sv};
+static_assert(kNames.size() == kKinds && kShort.size() == kKinds);
 
 struct Key {
     std::string_view name;
     std::variant<std::uint64_t Settings::*, unsigned Settings::*> member;
     std::uint64_t least, most;
+    std::uint64_t multiple_of = 1;
 };
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 44;
@@ -38,6 +41,9 @@ constexpr std::array kKeys{
     Key{"matrix.iterations"sv, &Settings::matrix_iterations, 1, 100000000},
     Key{"matrix.ms"sv, &Settings::matrix_ms, 1, 60000},
     Key{"matrix.reps"sv, &Settings::matrix_reps, 0, kMostTimes},
+    Key{"gemm.size"sv, &Settings::gemm_size, 128, 65536, 128},
+    Key{"gemm.depth"sv, &Settings::gemm_depth, 64, 65536, 64},
+    Key{"gemm.reps"sv, &Settings::gemm_reps, 0, kMostTimes},
     Key{"link.bytes"sv, &Settings::link_bytes, kMiB, kMostBytes},
     Key{"link.reps"sv, &Settings::link_reps, 2, kMostTimes},
     Key{"launch.reps"sv, &Settings::launch_reps, 2, kMostTimes},
@@ -66,23 +72,38 @@ std::string quoted(std::string_view text) {
     return "'" + std::string(text.substr(0, 60)) + "'";
 }
 
-std::string set_types(std::string_view text, Settings& settings) {
-    constexpr std::array kTypes{"f64"sv,  "tf32"sv, "f16"sv,  "bf16"sv, "e4m3"sv,
-                                "e5m2"sv, "i8"sv,   "e2m3"sv, "e3m2"sv, "e2m1"sv};
-    settings.matrix_types.clear();
+template <std::size_t kCount>
+std::string set_types(std::string_view name, std::string_view text,
+                      const std::array<std::string_view, kCount>& known, std::vector<std::string>& types) {
+    types.clear();
     while (!text.empty()) {
         const std::string_view type = text.substr(0, text.find('+'));
         text.remove_prefix(std::min(text.size(), type.size() + 1));
-        bool known = false;
-        for (const std::string_view each : kTypes) known = known || each == type;
-        if (!known) return "no matrix data type: " + quoted(type);
-        settings.matrix_types.emplace_back(type);
+        if (std::find(known.begin(), known.end(), type) == known.end())
+            return std::string(name) + ": no data type of it: " + quoted(type);
+        types.emplace_back(type);
     }
-    return settings.matrix_types.empty() ? "matrix.types= names no type" : "";
+    return types.empty() ? std::string(name) + "= names no type" : "";
+}
+
+constexpr std::array kMatrixTypes{"f64"sv,  "tf32"sv, "f16"sv,  "bf16"sv, "e4m3"sv,
+                                  "e5m2"sv, "i8"sv,   "e2m3"sv, "e3m2"sv, "e2m1"sv};
+constexpr std::array kGemmTypes{"bf16"sv, "f16"sv, "e4m3"sv};
+constexpr std::array kPaths{"mma"sv, "wgmma"sv, "f8f6f4"sv};
+
+/// What is no number. nullopt: it is one.
+std::optional<std::string> set_word(std::string_view name, std::string_view text, Settings& settings) {
+    if (name == "matrix.types") return set_types(name, text, kMatrixTypes, settings.matrix_types);
+    if (name == "gemm.types") return set_types(name, text, kGemmTypes, settings.gemm_types);
+    if (name != "matrix.path") return std::nullopt;
+    if (std::find(kPaths.begin(), kPaths.end(), text) == kPaths.end())
+        return "matrix.path: mma, wgmma or f8f6f4, not " + quoted(text);
+    settings.matrix_path = text;
+    return "";
 }
 
 std::string set(std::string_view name, std::string_view text, Settings& settings) {
-    if (name == "matrix.types") return set_types(text, settings);
+    if (const auto error = set_word(name, text, settings)) return *error;
     for (const Key& key : kKeys) {
         if (key.name != name) continue;
         const auto value = number_of(text);
@@ -90,6 +111,9 @@ std::string set(std::string_view name, std::string_view text, Settings& settings
         if (*value < key.least || *value > key.most)
             return std::string(name) + ": not within " + std::to_string(key.least) + " and " +
                    std::to_string(key.most) + ": " + quoted(text);
+        if (*value % key.multiple_of != 0)
+            return std::string(name) + ": no multiple of " + std::to_string(key.multiple_of) + ": " +
+                   quoted(text);
         if (const auto* wide = std::get_if<std::uint64_t Settings::*>(&key.member)) {
             settings.*(*wide) = *value;
         } else {
@@ -127,7 +151,12 @@ Settings settings_for(Profile profile) {
     settings.link_reps = 20;
     settings.launch_reps = 1000;
     settings.peer_reps = 8;
+    settings.run[static_cast<std::size_t>(Kind::gemm)] = true;
     return settings;
+}
+
+bool wants_path(const Settings& settings, std::string_view path) {
+    return settings.matrix_path.empty() || settings.matrix_path == path;
 }
 
 std::string apply(std::string_view text, Settings& settings) {

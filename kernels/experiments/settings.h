@@ -12,8 +12,17 @@
 
 namespace gpucheck::experiments {
 
-enum class Kind : std::uint8_t { launch, matrix, memory_pattern, memory_stream, host_link, peer };
-inline constexpr std::size_t kKinds = 6;
+enum class Kind : std::uint8_t {
+    launch,
+    matrix,
+    memory_pattern,
+    memory_stream,
+    host_link,
+    peer,
+    gemm,
+    matrix_native,  ///< matrix by what only one architecture has (wgmma); chosen together with matrix
+};
+inline constexpr std::size_t kKinds = 8;
 std::string_view name_of(Kind kind);
 
 /// A fault that we put into the data on the device, to prove that it would be found.
@@ -32,7 +41,7 @@ std::string text_of(const Injection& injection);
 
 struct Settings {
     std::uint64_t seed = 1;
-    bool run[kKinds] = {true, true, true, true, true, true};
+    bool run[kKinds] = {true, true, true, true, true, true, false, true};
     unsigned units = 0;  ///< how many SMs or compute units to fill; 0: all
     unsigned blocks_per_unit = 4;
     unsigned threads = 512;  ///< of one block of the memory kernels
@@ -47,6 +56,11 @@ struct Settings {
     unsigned matrix_ms = 60;                ///< of one launch
     unsigned matrix_reps = 3;               ///< after the first one, which is not timed
     std::vector<std::string> matrix_types;  ///< empty: all that the architecture has
+    std::string matrix_path;                ///< "mma", "wgmma" or "f8f6f4" alone; empty: all there are
+    unsigned gemm_size = 8192;              ///< of C; of k too, unless gemm_depth says otherwise
+    unsigned gemm_depth = 0;
+    unsigned gemm_reps = 5;               ///< after the first one, which is not timed
+    std::vector<std::string> gemm_types;  ///< empty: all of bf16, f16 and e4m3 that the architecture has
     std::uint64_t link_bytes = std::uint64_t{256} << 20;
     unsigned link_reps = 8;
     unsigned launch_reps = 200;
@@ -64,6 +78,9 @@ struct Settings {
 
 /// What a profile runs when nobody says otherwise.
 Settings settings_for(Profile profile);
+
+/// Whether this way of multiplying is wanted: "mma" stands for mma.sync and AMD's v_mfma.
+bool wants_path(const Settings& settings, std::string_view path);
 
 /// "matrix" (only this one, or these), "matrix.reps=4", "stream.bytes=1MiB", "units=2", separated by commas.
 /// The error, or empty.

@@ -26,8 +26,14 @@ gpucheck=$build/agent/gpucheck
 # What the experiments say; other checks of a bare container may well be unknown, so that the status is not judged here.
 /usr/bin/env time -f '%e' -o "$out/boot.seconds" "$gpucheck" --profile boot --format json --output "$out/boot.json" > /dev/null 2> "$out/boot.err"
 "$gpucheck" --profile acceptance --budget "$seconds" --format json --output "$out/long.json" > /dev/null 2> "$out/long.err"
+# What no hardware has proven yet (docs/experiments.md, Paths): each path by itself, and the large product alone.
+for path in mma wgmma; do
+    "$gpucheck" --experiment matrix --experiment "matrix.path=$path" --format json --budget 60 \
+        --output "$out/path-$path.json" > /dev/null 2> "$out/path-$path.err"
+done
+"$gpucheck" --experiment gemm --format json --budget 60 --output "$out/gemm.json" > /dev/null 2> "$out/gemm.err"
 for fault in bit lane operand skip; do
-    "$gpucheck" --experiment matrix,pattern --experiment matrix.ms=5 --inject "$fault" --format json --budget 60 \
+    "$gpucheck" --experiment matrix,pattern,gemm --experiment matrix.ms=5 --inject "$fault" --format json --budget 60 \
         --output "$out/inject-$fault.json" > /dev/null 2> "$out/inject-$fault.err"
 done
 

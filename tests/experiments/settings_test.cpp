@@ -22,12 +22,53 @@ TEST(ExperimentSettings, ChoosesAndSizes) {
 }
 
 TEST(ExperimentSettings, RefusesWhatItDoesNotKnow) {
-    for (const char* text : {"matrx", "matrix.rep=4", "stream.bytes=1TB", "stream.bytes=1", "stream.bytes=-1",
-                             "matrix.reps=", "matrix.types=fp12", "matrix.types=", "units=0", "=", "a=b",
-                             "stream.bytes=99999999999999999999", "stream.bytes=18014398509481984KiB"}) {
+    for (const char* text : {"matrx",
+                             "matrix.rep=4",
+                             "stream.bytes=1TB",
+                             "stream.bytes=1",
+                             "stream.bytes=-1",
+                             "matrix.reps=",
+                             "matrix.types=fp12",
+                             "matrix.types=",
+                             "units=0",
+                             "=",
+                             "a=b",
+                             "stream.bytes=99999999999999999999",
+                             "gemm.size=100",
+                             "gemm.size=0",
+                             "gemm.size=131072",
+                             "gemm.depth=65",
+                             "gemm.types=f64",
+                             "gemm.types=",
+                             "matrix.path=",
+                             "matrix.path=tcgen05",
+                             "stream.bytes=18014398509481984KiB"}) {
         Settings settings;
         EXPECT_NE(apply(text, settings), "") << text;
     }
+}
+
+TEST(ExperimentSettings, GemmIsPartOfAcceptanceAndSmallOnRequest) {
+    EXPECT_TRUE(settings_for(Profile::acceptance).runs(Kind::gemm));
+    EXPECT_FALSE(settings_for(Profile::boot).runs(Kind::gemm));
+    Settings settings = settings_for(Profile::boot);
+    EXPECT_EQ(apply("gemm,gemm.size=128,gemm.depth=64,gemm.types=bf16+e4m3", settings), "");
+    EXPECT_TRUE(settings.runs(Kind::gemm));
+    EXPECT_FALSE(settings.runs(Kind::matrix));
+    EXPECT_EQ(settings.gemm_size, 128U);
+    EXPECT_EQ(settings.gemm_types, (std::vector<std::string>{"bf16", "e4m3"}));
+    EXPECT_TRUE(settings.sized_by_hand);
+}
+
+TEST(ExperimentSettings, MatrixMeansEveryPathUnlessOneIsNamed) {
+    Settings settings;
+    EXPECT_EQ(apply("matrix", settings), "");
+    EXPECT_TRUE(settings.runs(Kind::matrix) && settings.runs(Kind::matrix_native));
+    EXPECT_TRUE(wants_path(settings, "mma") && wants_path(settings, "wgmma"));
+    EXPECT_EQ(apply("matrix.path=wgmma", settings), "");
+    EXPECT_FALSE(wants_path(settings, "mma"));
+    EXPECT_TRUE(wants_path(settings, "wgmma"));
+    EXPECT_FALSE(settings.sized_by_hand);
 }
 
 TEST(ExperimentSettings, Injections) {
