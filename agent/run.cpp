@@ -14,6 +14,7 @@
 
 #include "agent/burn_in.h"
 #include "agent/burn_in_terminal.h"
+#include "agent/host/kfd_processes.h"
 #include "agent/host/sysroot.h"
 #include "agent/log.h"
 #include "agent/machine.h"
@@ -135,6 +136,13 @@ milliseconds vendor_deadline(Profile profile, milliseconds budget, Clock::time_p
 
 constexpr std::string_view kExperiments = "experiments";
 
+Fact<unsigned> kfd_processes(const host::Sysroot& root, const Device& gpu) {
+    if (gpu.vendor != Vendor::amd) return Missing{"KFD", "not an AMD GPU"};
+    std::vector<unsigned> own;
+    if (root.is_live()) own = {static_cast<unsigned>(::getpid()), static_cast<unsigned>(::getppid())};
+    return host::read_kfd_processes(root, gpu, own);
+}
+
 // Kernels on every GPU, between the two readings: what they cost shows as a difference. Not on a recording.
 void burn_in(const cli::RunOptions& options, const Target& target, const experiments::Settings& settings,
              Clock::time_point end, const std::vector<std::string>& refused, Progress& progress,
@@ -154,6 +162,8 @@ void burn_in(const cli::RunOptions& options, const Target& target, const experim
     plan.budget = std::max(kLeast, left - std::min(kAfter, left / 4));
     plan.all_peers = options.profile == Profile::acceptance;
     plan.forced = options.force;
+    // Before the wait is announced: each reading is a step of its own, with a shorter one.
+    for (const Device& gpu : snapshot.gpus) plan.kfd_processes.push_back(kfd_processes(target.root, gpu));
     BurnInLineOnTerminal line(snapshot);
     plan.progress = [&](std::size_t gpu, const BurnInProgress& news) { line.show(gpu, news); };
     progress.wait(kExperiments, plan.budget + milliseconds(1000));
