@@ -192,6 +192,11 @@ void read_vendors(const cli::RunOptions& options, const Target& target, const Su
 std::variant<experiments::Settings, std::string> settings_of(const cli::RunOptions& options) {
     experiments::Settings settings = experiments::settings_for(options.profile);
     settings.simulated = !options.machine.driver_dir.empty();
+    // Sizes for hardware would keep a simulated device busy for hours.
+    if (settings.simulated) {
+        if (std::string error = experiments::apply(experiments::kSimulationSizes, settings); !error.empty())
+            return error;
+    }
     // Other data each time finds more; the report tells which it was.
     settings.seed = options.seed ? *options.seed : std::random_device{}();
     for (const std::string& text : options.experiments) {
