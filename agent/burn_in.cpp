@@ -115,17 +115,27 @@ void conclude(const BurnInOptions& options, const child::Limits& limits, Subject
     burn_in.results = Fact<std::vector<ExperimentResult>>(std::move(subject.results), kSource);
 }
 
+Fact<unsigned> processes_on(const BurnInOptions& options, const Snapshot& snapshot, std::size_t gpu) {
+    const Device& device = snapshot.gpus[gpu];
+    if (device.vendor == Vendor::nvidia) return device.telemetry.first.nvidia.state.compute_processes;
+    if (gpu >= options.kfd_processes.size()) return Missing{"KFD", "not looked at"};
+    return options.kfd_processes[gpu];
+}
+
 /// GPUs that others compute on are left alone: an experiment would take their memory, and they its time.
-std::optional<Missing> in_use(const Device& device) {
-    const Fact<unsigned>& processes = device.telemetry.first.nvidia.state.compute_processes;
+/// Where nobody can tell, it is tested: who asks for a test in a container may not see the machine's
+/// processes.
+std::optional<Missing> in_use(const BurnInOptions& options, const Snapshot& snapshot, std::size_t gpu) {
+    const Fact<unsigned> processes = processes_on(options, snapshot, gpu);
     if (!processes.known() || *processes == 0) return std::nullopt;
-    return Missing{processes.source(), "in use by " + std::to_string(*processes) + " processes"};
+    return Missing{processes.source(),
+                   "in use by " + std::to_string(*processes) + (*processes == 1 ? " process" : " processes")};
 }
 
 std::vector<Subject> subjects_of(const BurnInOptions& options, Snapshot& snapshot) {
     std::vector<Subject> subjects;
     for (std::size_t i = 0; i < snapshot.gpus.size(); ++i) {
-        if (const auto used = options.forced ? std::nullopt : in_use(snapshot.gpus[i])) {
+        if (const auto used = options.forced ? std::nullopt : in_use(options, snapshot, i)) {
             snapshot.gpus[i].burn_in.results = *used;
             continue;
         }

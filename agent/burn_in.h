@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <string_view>
+#include <vector>
 
 #include "agent/vendor/library.h"
 #include "checks/model/snapshot.h"
@@ -26,6 +27,9 @@ struct BurnInOptions {
     std::chrono::milliseconds budget{45000};  ///< for everything; nothing runs past it
     bool all_peers = false;                   ///< every ordered pair, not only each GPU and its next one
     bool forced = false;                      ///< also on GPUs that others compute on
+    /// How many processes compute on each GPU of the snapshot, as KFD's list says
+    /// (agent/host/kfd_processes.h); empty: not looked at. NVML's answer is in the snapshot.
+    std::vector<Fact<unsigned>> kfd_processes;
     std::function<void(std::size_t gpu, const BurnInProgress&)> progress;  ///< may be empty
     std::function<Fact<kernels::Image>(Vendor, std::string_view architecture, std::string_view source)>
         find_image = kernels::find_image;

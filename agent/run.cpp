@@ -17,6 +17,7 @@
 #include "agent/burn_in_terminal.h"
 #include "agent/delivery.h"
 #include "agent/cost_answer.h"
+#include "agent/host/kfd_processes.h"
 #include "agent/host/sysroot.h"
 #include "agent/log.h"
 #include "agent/machine.h"
@@ -144,6 +145,13 @@ milliseconds vendor_deadline(Profile profile, milliseconds budget, Clock::time_p
 
 constexpr std::string_view kExperiments = "experiments";
 
+Fact<unsigned> kfd_processes(const host::Sysroot& root, const Device& gpu) {
+    if (gpu.vendor != Vendor::amd) return Missing{"KFD", "not an AMD GPU"};
+    std::vector<unsigned> own;
+    if (root.is_live()) own = {static_cast<unsigned>(::getpid()), static_cast<unsigned>(::getppid())};
+    return host::read_kfd_processes(root, gpu, own);
+}
+
 // Kernels on every GPU, between the two readings: what they cost shows as a difference. Not on a recording.
 void burn_in(const cli::RunOptions& options, const Target& target, const experiments::Settings& settings,
              Clock::time_point end, const std::vector<std::string>& refused, Progress& progress,
@@ -163,6 +171,8 @@ void burn_in(const cli::RunOptions& options, const Target& target, const experim
     plan.budget = std::max(kLeast, left - std::min(kAfter, left / 4));
     plan.all_peers = options.profile == Profile::acceptance;
     plan.forced = options.force;
+    // Before the wait is announced: each reading is a step of its own, with a shorter one.
+    for (const Device& gpu : snapshot.gpus) plan.kfd_processes.push_back(kfd_processes(target.root, gpu));
     BurnInLineOnTerminal line(snapshot);
     plan.progress = [&](std::size_t gpu, const BurnInProgress& news) { line.show(gpu, news); };
     progress.wait(kExperiments, plan.budget + milliseconds(1000));
@@ -190,6 +200,11 @@ void read_vendors(const cli::RunOptions& options, const Target& target, const Su
 std::variant<experiments::Settings, std::string> settings_of(const cli::RunOptions& options) {
     experiments::Settings settings = experiments::settings_for(options.profile);
     settings.simulated = !options.machine.driver_dir.empty();
+    // Sizes for hardware would keep a simulated device busy for hours.
+    if (settings.simulated) {
+        if (std::string error = experiments::apply(experiments::kSimulationSizes, settings); !error.empty())
+            return error;
+    }
     // Other data each time finds more; the report tells which it was.
     settings.seed = options.seed ? *options.seed : std::random_device{}();
     for (const std::string& text : options.experiments) {

@@ -131,6 +131,19 @@ Finding judge_amd(const Snapshot& snapshot, std::size_t total) {
     return judge_left(snapshot, mask, total, observed);
 }
 
+/// ROCclr's list is for OpenCL programs, though ROCm's manual names HIP ones too (ROCm/clr, rocdevice.cpp,
+/// Device::init); an empty one is none. Nothing that a training job would notice: never more than a warning.
+void judge_opencl(const Snapshot& snapshot, std::size_t total, Findings& findings) {
+    const NamedText* list = variable(snapshot, "GPU_DEVICE_ORDINAL");
+    if (list == nullptr || list->text.empty()) return;
+    const Mask mask = read_mask(list->text, total);
+    if (mask.left >= total) return;
+    findings.push_back(
+        finding("env.visible.some", Verdict::warn, {}, std::to_string(total) + " GPUs",
+                text_of_variable(*list) + " leaves " + std::to_string(mask.left) + " to OpenCL programs",
+                "environment"));
+}
+
 void judge(const Snapshot& snapshot, Findings& findings) {
     std::size_t nvidia = 0;
     std::size_t amd = 0;
@@ -140,7 +153,9 @@ void judge(const Snapshot& snapshot, Findings& findings) {
         if (gpu.vendor == Vendor::nvidia) ++nvidia;
     }
     if (nvidia > 0) findings.push_back(judge_nvidia(snapshot, nvidia));
-    if (amd > 0) findings.push_back(judge_amd(snapshot, amd));
+    if (amd == 0) return;
+    findings.push_back(judge_amd(snapshot, amd));
+    judge_opencl(snapshot, amd, findings);
 }
 
 }  // namespace

@@ -31,9 +31,13 @@ struct VendorLibrary {
     Done operator()(const Call<Signature>& wanted, Arguments... arguments) const {
         if (wanted.function == nullptr) return Failure{std::string(wanted.name), "not in this library"};
         reporter.step(wanted.name);
-        const int result = wanted.function(arguments...);
-        if (result == 0) return std::nullopt;
-        return failure(wanted.name, result);
+        try {
+            const int result = wanted.function(arguments...);
+            if (result == 0) return std::nullopt;
+            return failure(wanted.name, result);
+        } catch (...) {  // C++ behind a C interface: further up nobody would know which call it was
+            return Failure{std::string(wanted.name), "threw an exception"};
+        }
     }
 };
 

@@ -171,7 +171,8 @@ ExperimentResult begin_result(const Bench& bench, Kind kind, std::string variant
     result.variant = std::move(variant);
     result.seed = Fact<std::uint64_t>(settings.seed, "--seed");
     result.parameters = Fact<std::string>(std::move(parameters), "settings");
-    result.timed = Fact<bool>(!settings.sized_by_hand && !settings.simulated, "settings");
+    const bool usual = !settings.sized_by_hand && !settings.simulated;
+    result.timed = Fact<bool>(usual || settings.timed != 0, "settings");
     result.injected = settings.inject.kind == Injection::Kind::none
                           ? Fact<std::string>(Missing{"--inject", "none"})
                           : Fact<std::string>(text_of(settings.inject), "--inject");

@@ -59,7 +59,7 @@ class LinkRun {
             const bool skip = rep == 1 && bench_.settings().inject.kind == Injection::Kind::skip;
             if (const Done error = once(skip, wrong)) return failed(result_, *error);
             ++copies_;
-            if (rep > 0 && seconds_ > 0 && wrong == 0) rates.push_back(moved() / seconds_ / 1e9);
+            if (rep > 0 && ms_ > 0 && wrong == 0) rates.push_back(moved() / (ms_ * 1e6));
             if (wrong == 0 || result_.repeat.known()) continue;
             ExperimentResult before = result_;
             std::uint64_t again = 0;
@@ -100,24 +100,21 @@ class LinkRun {
                                                link_.bytes, bench_.stream()))
                 return error;
         }
-        if (down()) {
-            if (Done error = bench_.gpu().copy(Direction::to_host, link_.down.at(), link_.from.at(),
-                                               link_.bytes, link_.second))
-                return error;
-        }
-        if (Done error = bench_.wait()) return error;
-        return bench_.gpu().synchronize(link_.second);
+        if (!down()) return std::nullopt;
+        // At the same time only on another stream; the clock's second event must then wait for it.
+        const gpu::Stream stream = up() ? link_.second : bench_.stream();
+        if (Done error =
+                bench_.gpu().copy(Direction::to_host, link_.down.at(), link_.from.at(), link_.bytes, stream))
+            return error;
+        return up() ? bench_.gpu().synchronize(stream) : std::nullopt;
     }
     std::uint64_t mismatches() const { return result_.mismatches.known() ? *result_.mismatches : 0; }
 
     Done once(bool skip, std::uint64_t& wrong) {
         const std::uint64_t before = mismatches();
         if (Done error = poison()) return error;
-        const Clock::time_point start = Clock::now();
-        if (!skip) {
-            if (Done error = copy()) return error;
-        }
-        seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+        if (Done error = bench_.timed([&]() -> Done { return skip ? std::nullopt : copy(); }, ms_))
+            return error;
         if (up()) {
             UnitCoverage units;
             const Done error = bench_.check(
@@ -139,7 +136,7 @@ class LinkRun {
     Link& link_;
     Way way_;
     ExperimentResult result_;
-    double seconds_ = 0;
+    double ms_ = 0;
     std::uint64_t copies_ = 0;
 };
 

@@ -47,6 +47,7 @@ constexpr std::array kKeys{
     Key{"link.bytes"sv, &Settings::link_bytes, kMiB, kMostBytes},
     Key{"link.reps"sv, &Settings::link_reps, 2, kMostTimes},
     Key{"launch.reps"sv, &Settings::launch_reps, 2, kMostTimes},
+    Key{"timed"sv, &Settings::timed, 0, 1},
     Key{"peer.bytes"sv, &Settings::peer_bytes, kMiB, kMostBytes},
     Key{"peer.reps"sv, &Settings::peer_reps, 2, kMostTimes},
 };

@@ -72,12 +72,19 @@ struct Settings {
     bool sized_by_hand = false;
     /// The libraries are not the machine's own (`--driver-dir`): no time means anything.
     bool simulated = false;
+    unsigned timed = 0;  ///< 1: times count all the same; who says so knows why
 
     bool runs(Kind kind) const { return run[static_cast<std::size_t>(kind)]; }
 };
 
 /// What a profile runs when nobody says otherwise.
 Settings settings_for(Profile profile);
+/// Sizes with which a simulated device ends in seconds; the same keys that apply() takes.
+inline constexpr std::string_view kSimulationSizes =
+    "blocks=1,threads=64,stream.bytes=1MiB,stream.reps=2,pattern.bytes=16MiB,pattern.passes=1,matrix.rounds="
+    "1,"
+    "matrix.iterations=1,matrix.reps=1,link.bytes=1MiB,link.reps=2,launch.reps=20,peer.bytes=1MiB,peer.reps="
+    "2,gemm.size=256,gemm.depth=64,gemm.reps=1";
 
 /// Whether this way of multiplying is wanted: "mma" stands for mma.sync and AMD's v_mfma.
 bool wants_path(const Settings& settings, std::string_view path);

@@ -52,6 +52,13 @@ TEST(VisibleDevices, EmptyAmdMasksOnlyWarn) {
     EXPECT_EQ(with_visible(healthy_mi300x_vf(), {{"HIP_VISIBLE_DEVICES", "0"}}), "");
 }
 
+TEST(VisibleDevices, OpenClsOwnListOnlyWarns) {
+    EXPECT_EQ(with(healthy_mi300x_vf(), {{"GPU_DEVICE_ORDINAL", "7"}}), "env.visible.some host warn");
+    for (const char* list : {"", "0"})
+        EXPECT_EQ(with(healthy_mi300x_vf(), {{"GPU_DEVICE_ORDINAL", list}}), "") << list;
+    EXPECT_EQ(with(healthy_h100_x8(), {{"GPU_DEVICE_ORDINAL", "7"}}), "");  // another vendor's
+}
+
 TEST(VisibleDevices, TheInnerMaskCountsWithinTheOuter) {
     Snapshot machine = healthy_mi300x_vf();
     machine.gpus.assign(8, machine.gpus[0]);

@@ -44,10 +44,8 @@ TEST(BurnIn, EightGpusOfWhichOneHangsAndOneCrashes) {
     }
     scenario.fault(
         {{"kind", "hang"}, {"gpu", "0000:12:00.0"}, {"call", "cuLaunchKernel"}, {"kernel", "matrix_f16"}});
-    scenario.fault({{"kind", "segv"},
-                    {"gpu", "0000:15:00.0"},
-                    {"call", "cuLaunchKernel"},
-                    {"kernel", "pattern_check"}});
+    scenario.fault(
+        {{"kind", "segv"}, {"gpu", "0000:15:00.0"}, {"call", "cuLaunchKernel"}, {"kernel", "pattern_check"}});
     scenario.write();
     BurnInOptions options = test::small_burn_in("matrix.types=f16");
     options.budget = std::chrono::seconds(30);

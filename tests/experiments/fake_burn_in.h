@@ -14,12 +14,8 @@ inline BurnInOptions small_burn_in(const std::string& experiments) {
     BurnInOptions options;
     options.libraries.driver_dir = GPUCHECK_FAKE_DRIVER;
     options.settings.simulated = true;
-    const std::string sizes =
-        "blocks=1,threads=64,stream.bytes=1MiB,stream.reps=2,pattern.bytes=1MiB,matrix.rounds=1,matrix."
-        "iterations=1,"
-        "matrix.reps=0,link.bytes=1MiB,link.reps=2,launch.reps=3,peer.bytes=1MiB,peer.reps=2,"
-        "gemm.size=256,gemm.depth=64,gemm.reps=0";
-    EXPECT_EQ(experiments::apply(sizes, options.settings), "");
+    EXPECT_EQ(experiments::apply(experiments::kSimulationSizes, options.settings), "");
+    EXPECT_EQ(experiments::apply("pattern.bytes=1MiB,matrix.reps=0,launch.reps=3,gemm.reps=0", options.settings), "");
     EXPECT_EQ(experiments::apply(experiments, options.settings), "");
     options.budget = std::chrono::seconds(100);
     options.find_image = fake_image;

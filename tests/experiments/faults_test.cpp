@@ -1,48 +1,21 @@
 // Faults at random places of fake GPUs are all found and told where they are; the same seeds without a fault
 // find nothing.
-#include <random>
-#include <utility>
-
-#include "tests/experiments/fake_burn_in.h"
+#include "tests/experiments/draws.h"
 
 namespace gpucheck {
 namespace {
 
+using test::burn;
 using test::complaints;
 using test::device_at;
-
-constexpr const char* kGpu = "0000:19:00.0";
-
-unsigned seeds() {
-    const char* count = std::getenv("GPUCHECK_FAULT_SEEDS");
-    return count != nullptr ? static_cast<unsigned>(std::atoi(count)) : 200;
-}
+using test::Draw;
+using test::kGpu;
+using test::seeds;
 
 /// The seeds in shares, so that a slow machine ends each test in time.
 constexpr unsigned kShares = 4;
 class FaultSeeds : public testing::TestWithParam<unsigned> {};
 INSTANTIATE_TEST_SUITE_P(Shares, FaultSeeds, testing::Range(0U, kShares));
-
-struct Draw {
-    explicit Draw(unsigned seed) : engine(seed) {}
-    std::uint64_t below(std::uint64_t bound) { return engine() % bound; }
-    template <class T>
-    T one_of(std::initializer_list<T> list) {
-        return *(list.begin() + below(list.size()));
-    }
-    std::mt19937_64 engine;
-};
-
-Device burn(const test::ComputeScenario& scenario, const std::string& architecture,
-            const std::string& experiments, std::uint64_t seed) {
-    scenario.write();
-    Snapshot machine;
-    machine.gpus.push_back(device_at(kGpu, architecture.starts_with("gfx") ? Vendor::amd : Vendor::nvidia));
-    BurnInOptions options = test::small_burn_in(experiments);
-    options.settings.seed = seed;
-    run_burn_in(options, machine);
-    return machine.gpus[0];
-}
 
 /// A bit that is stuck is found by a pattern or its inverse, at its offset, with its mask, by every reading.
 TEST(Faults, StuckBitOfMemoryIsLocated) {

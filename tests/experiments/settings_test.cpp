@@ -1,7 +1,11 @@
 // What cannot be run is refused by name; nothing is silently not tested.
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "kernels/experiments/settings.h"
+#include "tests/source_dir.h"
 
 namespace gpucheck::experiments {
 namespace {
@@ -69,6 +73,21 @@ TEST(ExperimentSettings, MatrixMeansEveryPathUnlessOneIsNamed) {
     EXPECT_FALSE(wants_path(settings, "mma"));
     EXPECT_TRUE(wants_path(settings, "wgmma"));
     EXPECT_FALSE(settings.sized_by_hand);
+}
+
+TEST(ExperimentSettings, SizesForSimulationAreTheDocumentedOnes) {
+    Settings settings = settings_for(Profile::acceptance);
+    EXPECT_EQ(apply(kSimulationSizes, settings), "");
+    EXPECT_EQ(settings.matrix_iterations, 1U);
+    EXPECT_TRUE(settings.runs(Kind::peer));
+    std::ifstream file(GPUCHECK_SOURCE_DIR "/docs/experiments.md");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    std::string_view sizes = kSimulationSizes;
+    while (!sizes.empty()) {
+        const std::string_view item = sizes.substr(0, sizes.find(','));
+        EXPECT_NE(text.find(item), std::string::npos) << item;
+        sizes.remove_prefix(std::min(sizes.size(), item.size() + 1));
+    }
 }
 
 TEST(ExperimentSettings, Injections) {

@@ -37,12 +37,19 @@ class ComputeScenario {
                                     {"memory_bytes", memory_bytes}});
         return *this;
     }
+    /// One more member of the GPU that was added last.
+    ComputeScenario& with(const std::string& member, nlohmann::json value) {
+        compute_["gpus"].back()[member] = std::move(value);
+        return *this;
+    }
     ComputeScenario& fault(nlohmann::json fault) {
         compute_["faults"].push_back(std::move(fault));
         return *this;
     }
     /// Before the library is opened in this process or a child.
-    void write() const { std::ofstream(path_) << nlohmann::json{{"gpus", nlohmann::json::array()}, {"compute", compute_}}; }
+    void write() const {
+        std::ofstream(path_) << nlohmann::json{{"gpus", nlohmann::json::array()}, {"compute", compute_}};
+    }
 
   private:
     std::string path_;

@@ -37,7 +37,7 @@ struct Fault {
 struct GpuDescription {
     std::string bdf, vendor, name, architecture;
     unsigned units = 2;
-    std::uint64_t memory_bytes = std::uint64_t{64} << 20;
+    std::uint64_t memory_bytes = std::uint64_t{16} << 20;
     unsigned clock_mhz = 1000;
     bool hidden = false;  ///< on the bus, but the library does not list it
     std::optional<Figures> figures;
