@@ -211,7 +211,7 @@ std::optional<BoardTable::IdRef> BoardTable::find_id(std::uint16_t vendor, std::
     for (const BoardRow& row : rows_) {
         for (const BoardId& id : row.ids) {
             if (id.vendor == vendor && id.device == device && id.subsystem == subsystem)
-                return IdRef{&id, row};
+                return IdRef{&id, &row};
         }
     }
     return std::nullopt;
