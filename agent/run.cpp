@@ -12,11 +12,13 @@
 #include <random>
 #include <variant>
 
+#include "agent/boot_prepare.h"
 #include "agent/burn_in.h"
 #include "agent/burn_in_terminal.h"
 #include "agent/host/sysroot.h"
 #include "agent/log.h"
 #include "agent/machine.h"
+#include "agent/readiness_wait.h"
 #include "agent/report/output_file.h"
 #include "agent/report/render.h"
 #include "agent/report/report_id.h"
@@ -85,6 +87,7 @@ void judge(report::Report& report) {
         line.duration_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
         report.checks.push_back(std::move(line));
     }
+    if (report.readiness) readiness::excuse(*report.readiness, report.checks);
     for (const report::CheckLine& line : report.checks) results.push_back(line.result);
     report.verdict = aggregate(results);
 }
@@ -93,6 +96,9 @@ void judge(report::Report& report) {
 int deliver(const cli::RunOptions& options, const report::Report& report) {
     const report::RenderOptions render{.colour = colours(), .width = 100, .exit_map = options.exit_map};
     int status = report::exit_status(report.verdict, options.exit_map);
+    if (options.boot) {
+        if (const auto error = boot::announce(report, status, boot::places())) log_warn(*error);
+    }
     if (!options.output.empty()) {
         const report::Format format = options.format.value_or(report::Format::json);
         if (const auto error = report::atomic_write(options.output, report::render(report, format, render))) {
@@ -100,6 +106,10 @@ int deliver(const cli::RunOptions& options, const report::Report& report) {
             status = kSoftware;
         }
         if (options.format) return status;
+    }
+    if (options.boot && !options.format) {
+        const int printed = print(boot::verdict_line(report) + "\n");
+        return printed != 0 ? printed : status;
     }
     const int printed = print(report::render(report, options.format.value_or(report::Format::text), render));
     return printed != 0 ? printed : status;
@@ -138,7 +148,7 @@ constexpr std::string_view kExperiments = "experiments";
 // Kernels on every GPU, between the two readings: what they cost shows as a difference. Not on a recording.
 void burn_in(const cli::RunOptions& options, const Target& target, const experiments::Settings& settings,
              Clock::time_point end, const std::vector<std::string>& refused, Progress& progress,
-             Snapshot& snapshot) {
+             boot::RunMarker& marker, Snapshot& snapshot) {
     const bool asked = !options.experiments.empty() || !options.inject.empty();
     if (snapshot.gpus.empty() || !target.libraries.allowed || (options.profile == Profile::quick && !asked))
         return;
@@ -155,7 +165,11 @@ void burn_in(const cli::RunOptions& options, const Target& target, const experim
     plan.all_peers = options.profile == Profile::acceptance;
     plan.forced = options.force;
     BurnInLineOnTerminal line(snapshot);
-    plan.progress = [&](std::size_t gpu, const BurnInProgress& news) { line.show(gpu, news); };
+    boot::MarkedExperiments marked(snapshot, marker);
+    plan.progress = [&](std::size_t gpu, const BurnInProgress& news) {
+        line.show(gpu, news);
+        marked.note(gpu, news.stage);
+    };
     progress.wait(kExperiments, plan.budget + milliseconds(1000));
     run_burn_in(plan, snapshot);
 }
@@ -163,13 +177,14 @@ void burn_in(const cli::RunOptions& options, const Target& target, const experim
 // The vendors' facts: once in a quick run, at both ends of a longer one.
 void read_vendors(const cli::RunOptions& options, const Target& target, const Supervision& limits,
                   Clock::time_point start, Clock::time_point end, const std::vector<std::string>& refused,
-                  const experiments::Settings& settings, Progress& progress, Snapshot& snapshot) {
+                  const experiments::Settings& settings, Progress& progress, boot::RunMarker& marker,
+                  Snapshot& snapshot) {
     ReadingPlan plan{target.libraries, target.answers, start,
                      [&](std::string_view what, milliseconds at_most) { progress.wait(what, at_most); }};
     if (std::find(refused.begin(), refused.end(), kVendorLibraries) != refused.end())
         plan.libraries = {false, ""};
     read_first(target.root, plan, vendor_deadline(options.profile, limits.budget, end), snapshot);
-    burn_in(options, target, settings, end, refused, progress, snapshot);
+    burn_in(options, target, settings, end, refused, progress, marker, snapshot);
     constexpr milliseconds kSecondNeeds{2500};
     if (options.profile != Profile::quick && end - Clock::now() > kSecondNeeds) {
         read_last(target.root, plan, vendor_deadline(options.profile, limits.budget, end - kBetweenReadings),
@@ -197,19 +212,24 @@ std::variant<experiments::Settings, std::string> settings_of(const cli::RunOptio
 
 // The child's part: everything. Its return value is the exit status.
 int work(const cli::RunOptions& options, Target& target, const experiments::Settings& settings,
-         const Supervision& limits, Clock::time_point end, const std::vector<std::string>& refused,
-         Progress& progress) {
+         boot::Prepared& prepared, const Supervision& limits, Clock::time_point end,
+         const std::vector<std::string>& refused, Progress& watched) {
     const Clock::time_point start = Clock::now();
+    boot::MarkedProgress progress(watched, prepared.marker);
+    prepared.marker.stage("reading files");
     target.root.refuse(refused);
     target.root.on_access([&](const host::Access& access) { progress.step(access.path); });
     report::Report report = blank_report(options);
     // Shorter than the stall limit: waiting for device nodes must not look like a file that hangs.
     const int node_deadline_ms = static_cast<int>(limits.stall.count() * 9 / 10);
     report.snapshot = read_machine(target, node_deadline_ms);
-    read_vendors(options, target, limits, start, end, refused, settings, progress, report.snapshot);
+    report.readiness = prepared.readiness;
+    read_vendors(options, target, limits, start, end, refused, settings, progress, prepared.marker,
+                 report.snapshot);
     progress.reading_done();
 
     Findings own = refused_findings(refused, limits.stall);
+    own.insert(own.end(), prepared.findings.begin(), prepared.findings.end());
     for (Finding& each : conflict_findings(target.promise.conflicts)) own.push_back(std::move(each));
     report.checks.push_back(run_line(std::move(own)));
     judge(report);
@@ -218,9 +238,12 @@ int work(const cli::RunOptions& options, Target& target, const experiments::Sett
 }
 
 // The parent's part when no child could finish in time.
-int out_of_time(const cli::RunOptions& options, const Outcome& outcome, const Supervision& limits) {
+int out_of_time(const cli::RunOptions& options, const boot::Prepared& prepared, const Outcome& outcome,
+                const Supervision& limits) {
     report::Report report = blank_report(options);
+    report.readiness = prepared.readiness;
     Findings own = refused_findings(outcome.refused, limits.stall);
+    own.insert(own.end(), prepared.findings.begin(), prepared.findings.end());
     const std::string budget = std::to_string(limits.budget.count()) + " ms";
     own.push_back(finding("run.out_of_time", Verdict::unknown, {}, "done within " + budget,
                           "still at " + (outcome.last_step.empty() ? "the start" : outcome.last_step),
@@ -236,6 +259,28 @@ int out_of_time(const cli::RunOptions& options, const Outcome& outcome, const Su
     report.verdict = Verdict::unknown;
     report.duration_s = std::chrono::duration<double>(limits.budget).count();
     return deliver(options, report);
+}
+
+// What the parent says when the child ended, and how.
+int finish(const cli::RunOptions& options, const boot::Prepared& prepared, const Outcome& outcome,
+           const Supervision& limits) {
+    if (outcome.kind == Outcome::Kind::finished) {
+        if (options.boot && outcome.status == kSoftware) {
+            boot::announce_broken(outcome.status, "exit status " + std::to_string(outcome.status),
+                                  prepared.places);
+        }
+        return outcome.status;
+    }
+    if (outcome.kind == Outcome::Kind::out_of_time) return out_of_time(options, prepared, outcome, limits);
+    std::string why = "no child process could be started: " + host::errno_name(errno);
+    if (outcome.kind == Outcome::Kind::crashed) {
+        why = "gpucheck was ended by signal " + std::to_string(outcome.signal) + " (" +
+              ::strsignal(outcome.signal) + ") after looking at " +
+              (outcome.last_step.empty() ? "nothing" : outcome.last_step);
+    }
+    log_error(why);
+    if (options.boot) boot::announce_broken(kSoftware, why, prepared.places);
+    return kSoftware;
 }
 
 }  // namespace
@@ -274,29 +319,23 @@ int run(const cli::RunOptions& options) {
         return kUsage;
     }
     const auto& settings = std::get<experiments::Settings>(chosen);
+    auto before = boot::prepare(options, target);
+    if (const auto* error = std::get_if<std::string>(&before)) {
+        log_error(*error);
+        return kUsage;
+    }
+    auto& prepared = std::get<boot::Prepared>(before);
     Supervision limits;
     limits.budget = milliseconds(static_cast<long long>(budget_of(options) * 1000));
     limits.stall = std::clamp<milliseconds>(limits.budget * 2 / 5, milliseconds(50), milliseconds(5000));
     const Clock::time_point end = Clock::now() + limits.budget;
     const Outcome outcome =
         supervise(limits, [&](const std::vector<std::string>& refused, Progress& progress) {
-            return work(options, target, settings, limits, end, refused, progress);
+            return work(options, target, settings, prepared, limits, end, refused, progress);
         });
-    switch (outcome.kind) {
-        case Outcome::Kind::finished:
-            return outcome.status;
-        case Outcome::Kind::out_of_time:
-            return out_of_time(options, outcome, limits);
-        case Outcome::Kind::crashed:
-            log_error("gpucheck was ended by signal " + std::to_string(outcome.signal) + " (" +
-                      ::strsignal(outcome.signal) + ") after looking at " +
-                      (outcome.last_step.empty() ? "nothing" : outcome.last_step));
-            return kSoftware;
-        case Outcome::Kind::unsupported:
-            break;
-    }
-    log_error("no child process could be started: " + host::errno_name(errno));
-    return kSoftware;
+    const int status = finish(options, prepared, outcome, limits);
+    prepared.marker.end();
+    return status;
 }
 
 }  // namespace gpucheck

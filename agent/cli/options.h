@@ -33,6 +33,8 @@ struct RunOptions {
     std::optional<std::uint64_t> seed;     ///< nullopt: another one each time
     std::string inject;                    ///< a fault to prove detection with; empty: none
     bool force = false;                    ///< also on GPUs that others compute on
+    bool boot = false;                     ///< tell console, journal and /run what came out
+    std::string wait;                      ///< seconds for drivers to come up, "auto", or empty
 };
 
 struct ListOptions {
