@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The two commands of the README:
+# The commands of the README:
 #   ./setup.sh run    install what is needed, build, validate this machine, show a recorded failing one
 #   ./setup.sh test   install what is needed, build, run every test
+#   ./setup.sh package   install what is needed, build, make a .deb and (where rpmbuild is) an .rpm
 # Works on a fresh Debian 12 or Ubuntu 22.04/24.04, as root or with sudo.
 set -eu
 cd "$(dirname "$0")"
@@ -11,7 +12,7 @@ say() { printf '\n== %s\n' "$*"; }
 # Debian's names; the same on Ubuntu 22.04 and 24.04.
 packages_run="g++ cmake ninja-build pkg-config nlohmann-json3-dev libspdlog-dev libfmt-dev libcli11-dev zlib1g-dev liblzma-dev libzstd-dev
 libcurl4-openssl-dev libssl-dev"
-packages_test="$packages_run libgtest-dev python3 python3-jsonschema python3-yaml binutils man-db git"
+packages_test="$packages_run libgtest-dev libcpp-httplib-dev python3 python3-jsonschema python3-yaml binutils man-db git dpkg-dev file genisoimage"
 
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo "$@"; else
@@ -110,9 +111,22 @@ run_tests() {
     fi
 }
 
+make_packages() {
+    # shellcheck disable=SC2086
+    install_packages $packages_run dpkg-dev file gzip
+    install_gpu_compilers
+    build release
+    local generators=DEB
+    ! command -v rpmbuild >/dev/null || generators="DEB;RPM"
+    say "Packages ($generators)"
+    (cd build/release && cpack -G "$generators" -B packages)
+    ls -l build/release/packages/*.deb build/release/packages/*.rpm 2>/dev/null || true
+}
+
 case "${1:-}" in
     run) run ;;
     test) run_tests ;;
+    package) make_packages ;;
     *)
         sed -n '2,6s/^# \{0,1\}//p' "$0"
         exit 64

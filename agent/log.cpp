@@ -28,6 +28,9 @@ void set_log_level(const std::string& level) {
 void log_debug(std::string_view message) {
     logger().debug("{}", message);
 }
+void log_info(std::string_view message) {
+    logger().info("{}", message);
+}
 void log_warn(std::string_view message) {
     logger().warn("{}", message);
 }

@@ -9,6 +9,7 @@ namespace gpucheck {
 /// "debug", "info", "warn", "error", "off".
 void set_log_level(const std::string& level);
 void log_debug(std::string_view message);
+void log_info(std::string_view message);
 void log_warn(std::string_view message);
 void log_error(std::string_view message);
 

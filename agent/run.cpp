@@ -13,6 +13,7 @@
 #include <random>
 #include <variant>
 
+#include "agent/boot_prepare.h"
 #include "agent/burn_in.h"
 #include "agent/burn_in_terminal.h"
 #include "agent/delivery.h"
@@ -21,6 +22,7 @@
 #include "agent/host/sysroot.h"
 #include "agent/log.h"
 #include "agent/machine.h"
+#include "agent/readiness_wait.h"
 #include "agent/report/output_file.h"
 #include "agent/report/render.h"
 #include "agent/report/report_id.h"
@@ -91,6 +93,7 @@ void judge(report::Report& report) {
         line.duration_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
         report.checks.push_back(std::move(line));
     }
+    if (report.readiness) readiness::excuse(*report.readiness, report.checks);
     for (const report::CheckLine& line : report.checks) results.push_back(line.result);
     report.verdict = aggregate(results);
 }
@@ -99,6 +102,9 @@ void judge(report::Report& report) {
 int deliver(const cli::RunOptions& options, const report::Report& report) {
     const report::RenderOptions render{.colour = colours(), .width = 100, .exit_map = options.exit_map};
     int status = report::exit_status(report.verdict, options.exit_map);
+    if (options.boot) {
+        if (const auto error = boot::announce(report, status, boot::places())) log_warn(*error);
+    }
     if (!options.output.empty()) {
         const report::Format format = options.format.value_or(report::Format::json);
         if (const auto error = report::atomic_write(options.output, report::render(report, format, render))) {
@@ -106,6 +112,10 @@ int deliver(const cli::RunOptions& options, const report::Report& report) {
             status = kSoftware;
         }
         if (options.format) return status;
+    }
+    if (options.boot && !options.format) {
+        const int printed = print(boot::verdict_line(report) + "\n");
+        return printed != 0 ? printed : status;
     }
     const int printed = print(report::render(report, options.format.value_or(report::Format::text), render));
     return printed != 0 ? printed : status;
@@ -155,7 +165,7 @@ Fact<unsigned> kfd_processes(const host::Sysroot& root, const Device& gpu) {
 // Kernels on every GPU, between the two readings: what they cost shows as a difference. Not on a recording.
 void burn_in(const cli::RunOptions& options, const Target& target, const experiments::Settings& settings,
              Clock::time_point end, const std::vector<std::string>& refused, Progress& progress,
-             Snapshot& snapshot) {
+             boot::RunMarker& marker, Snapshot& snapshot) {
     const bool asked = !options.experiments.empty() || !options.inject.empty();
     if (snapshot.gpus.empty() || !target.libraries.allowed || (options.profile == Profile::quick && !asked))
         return;
@@ -174,7 +184,11 @@ void burn_in(const cli::RunOptions& options, const Target& target, const experim
     // Before the wait is announced: each reading is a step of its own, with a shorter one.
     for (const Device& gpu : snapshot.gpus) plan.kfd_processes.push_back(kfd_processes(target.root, gpu));
     BurnInLineOnTerminal line(snapshot);
-    plan.progress = [&](std::size_t gpu, const BurnInProgress& news) { line.show(gpu, news); };
+    boot::MarkedExperiments marked(snapshot, marker);
+    plan.progress = [&](std::size_t gpu, const BurnInProgress& news) {
+        line.show(gpu, news);
+        marked.note(gpu, news.stage);
+    };
     progress.wait(kExperiments, plan.budget + milliseconds(1000));
     run_burn_in(plan, snapshot);
 }
@@ -182,12 +196,13 @@ void burn_in(const cli::RunOptions& options, const Target& target, const experim
 // The vendors' facts: once in a quick run, at both ends of a longer one.
 void read_vendors(const cli::RunOptions& options, const Target& target, const Supervision& limits,
                   Clock::time_point start, Clock::time_point end, const std::vector<std::string>& refused,
-                  const experiments::Settings& settings, Progress& progress, Snapshot& snapshot) {
+                  const experiments::Settings& settings, Progress& progress, boot::RunMarker& marker,
+                  Snapshot& snapshot) {
     ReadingPlan plan{target.libraries, target.answers, start,
                      [&](std::string_view what, milliseconds at_most) { progress.wait(what, at_most); }};
     if (was_given_up(refused, kVendorLibraries)) plan.libraries = {false, ""};
     read_first(target.root, plan, vendor_deadline(options.profile, limits.budget, end), snapshot);
-    burn_in(options, target, settings, end, refused, progress, snapshot);
+    burn_in(options, target, settings, end, refused, progress, marker, snapshot);
     constexpr milliseconds kSecondNeeds{2500};
     if (options.profile != Profile::quick && end - Clock::now() > kSecondNeeds) {
         read_last(target.root, plan, vendor_deadline(options.profile, limits.budget, end - kBetweenReadings),
@@ -228,9 +243,11 @@ void keep_report(const DeliveryPlan& plan, const report::Report& report, Progres
 
 // The child's part: everything but delivery. Its return value is the exit status.
 int work(const cli::RunOptions& options, Target& target, const experiments::Settings& settings,
-         const DeliveryPlan& plan, const Supervision& limits, Clock::time_point end,
-         const std::vector<std::string>& refused, Progress& progress) {
+         const DeliveryPlan& plan, boot::Prepared& prepared, const Supervision& limits, Clock::time_point end,
+         const std::vector<std::string>& refused, Progress& watched) {
     const Clock::time_point start = Clock::now();
+    boot::MarkedProgress progress(watched, prepared.marker);
+    prepared.marker.stage("reading files");
     target.root.refuse(refused);
     target.root.on_access([&](const host::Access& access) { progress.step(access.path); });
     report::Report report = blank_report(options);
@@ -243,10 +260,13 @@ int work(const cli::RunOptions& options, Target& target, const experiments::Sett
     const int node_deadline_ms = static_cast<int>(limits.stall.count() * 9 / 10);
     report.snapshot = read_machine(target, node_deadline_ms);
     report.snapshot.instance.price = price_now(options, target.root, report.snapshot);
-    read_vendors(options, target, limits, start, end, refused, settings, progress, report.snapshot);
+    report.readiness = prepared.readiness;
+    read_vendors(options, target, limits, start, end, refused, settings, progress, prepared.marker,
+                 report.snapshot);
     progress.reading_done();
 
     Findings own = refused_findings(refused, limits.stall);
+    own.insert(own.end(), prepared.findings.begin(), prepared.findings.end());
     for (Finding& each : conflict_findings(target.promise, std::get<0>(conflicts)))
         own.push_back(std::move(each));
     report.checks.push_back(run_line(std::move(own)));
@@ -258,10 +278,12 @@ int work(const cli::RunOptions& options, Target& target, const experiments::Sett
 }
 
 // What is left to say when no child could finish in time.
-report::Report out_of_time(const cli::RunOptions& options, const Outcome& outcome,
-                           const Supervision& limits) {
+report::Report out_of_time(const cli::RunOptions& options, const boot::Prepared& prepared,
+                           const Outcome& outcome, const Supervision& limits) {
     report::Report report = blank_report(options);
+    report.readiness = prepared.readiness;
     Findings own = refused_findings(outcome.refused, limits.stall);
+    own.insert(own.end(), prepared.findings.begin(), prepared.findings.end());
     const std::string budget = std::to_string(limits.budget.count()) + " ms";
     own.push_back(finding("run.out_of_time", Verdict::unknown, {}, "done within " + budget,
                           "still at " + (outcome.last_step.empty() ? "the start" : outcome.last_step),
@@ -287,6 +309,40 @@ std::variant<DeliveryPlan, std::string> plan_run(const Config& config, cli::RunO
     Config used = config;
     if (!ours && options.report_to.empty()) used.sinks.clear();
     return plan_delivery(used, options.report_to, options.key);
+}
+
+// What the parent says when the child ended, and how.
+int finish(const cli::RunOptions& options, const DeliveryPlan& plan, boot::Prepared& prepared,
+           const Outcome& outcome, const Supervision& limits) {
+    int status = kSoftware;
+    std::string broken;
+    std::optional<Outgoing> own;  // the child kept its report itself
+    switch (outcome.kind) {
+        case Outcome::Kind::finished:
+            status = outcome.status;
+            if (status == kSoftware) broken = "exit status " + std::to_string(status);
+            break;
+        case Outcome::Kind::out_of_time: {
+            const report::Report report = out_of_time(options, prepared, outcome, limits);
+            status = deliver(options, report);
+            own = outgoing(report);
+            break;
+        }
+        case Outcome::Kind::crashed:
+            broken = "gpucheck was ended by signal " + std::to_string(outcome.signal) + " (" +
+                     ::strsignal(outcome.signal) + ") after looking at " +
+                     (outcome.last_step.empty() ? "nothing" : outcome.last_step);
+            log_error(broken);
+            break;
+        case Outcome::Kind::unsupported:
+            broken = "no child process could be started: " + host::errno_name(errno);
+            log_error(broken);
+            break;
+    }
+    if (options.boot && !broken.empty()) boot::announce_broken(status, broken, prepared.places);
+    prepared.marker.end();
+    if (plan.wanted()) deliver_after_run(plan, own);
+    return status;
 }
 
 }  // namespace
@@ -337,35 +393,21 @@ int run(const cli::RunOptions& given) {
         return kUsage;
     }
     const auto& settings = std::get<experiments::Settings>(chosen);
+    auto before = boot::prepare(options, target);
+    if (const auto* error = std::get_if<std::string>(&before)) {
+        log_error(*error);
+        return kUsage;
+    }
+    auto& prepared = std::get<boot::Prepared>(before);
     Supervision limits;
     limits.budget = milliseconds(static_cast<long long>(budget_of(options) * 1000));
     limits.stall = std::clamp<milliseconds>(limits.budget * 2 / 5, milliseconds(50), milliseconds(5000));
     const Clock::time_point end = Clock::now() + limits.budget;
     const Outcome outcome =
         supervise(limits, [&](const std::vector<std::string>& refused, Progress& progress) {
-            return work(options, target, settings, plan, limits, end, refused, progress);
+            return work(options, target, settings, plan, prepared, limits, end, refused, progress);
         });
-    switch (outcome.kind) {
-        case Outcome::Kind::finished:
-            if (plan.wanted()) deliver_after_run(plan, std::nullopt);
-            return outcome.status;
-        case Outcome::Kind::out_of_time: {
-            const report::Report report = out_of_time(options, outcome, limits);
-            const int status = deliver(options, report);
-            if (plan.wanted()) deliver_after_run(plan, outgoing(report));
-            return status;
-        }
-        case Outcome::Kind::crashed:
-            log_error("gpucheck was ended by signal " + std::to_string(outcome.signal) + " (" +
-                      ::strsignal(outcome.signal) + ") after looking at " +
-                      (outcome.last_step.empty() ? "nothing" : outcome.last_step));
-            if (plan.wanted()) deliver_after_run(plan, std::nullopt);  // it may have kept its report
-            return kSoftware;
-        case Outcome::Kind::unsupported:
-            break;
-    }
-    log_error("no child process could be started: " + host::errno_name(errno));
-    return kSoftware;
+    return finish(options, plan, prepared, outcome, limits);
 }
 
 }  // namespace gpucheck

@@ -122,6 +122,16 @@ std::string wrong_price(const std::string& text) {
                                    : "neither USD for the whole instance and one hour, nor api";
 }
 
+constexpr double kLongestWait = 86400;
+
+// "auto", or seconds.
+std::string wrong_wait(const std::string& text) {
+    double seconds = 0;
+    const bool fine = text == "auto" ||
+                      (CLI::detail::lexical_cast(text, seconds) && seconds >= 0 && seconds <= kLongestWait);
+    return fine ? std::string() : "not auto or a number from 0 to 86400";
+}
+
 // Seconds between looks; an empty text is --watch without a number.
 std::optional<double> watch_seconds(const std::string& text) {
     constexpr double kUsual = 2, kLeast = 0.1, kMost = 86400;
@@ -208,6 +218,16 @@ void add_run_options(CLI::App& app, RunOptions& options, std::string& format) {
                    "Wall-clock seconds for the whole run instead of the profile's")
         ->option_text("SECONDS")
         ->check(CLI::Range(0.1, 86400.0).description(""));
+    app.add_option(
+           "--wait", options.wait,
+           "Before judging, wait up to SECONDS until every GPU is driven, openable and counted; auto: "
+           "120 s and 15 s for each GPU. The wait is not part of the budget")
+        ->option_text("SECONDS|auto")
+        ->check([](const std::string& text) { return wrong_wait(text); });
+    app.add_flag(
+        "--boot", options.boot,
+        "For the boot of an instance: profile boot, --wait auto, one line on standard output, and the "
+        "verdict in /run/gpucheck, the journal and the message of the day");
     app.add_option("--exit-map", options.exit_map,
                    "nagios: 0 ok, 1 warning, 2 critical, 3 unknown; npd: 0 ok, 1 problem, 2 unknown")
         ->option_text("standard|nagios|npd")
@@ -316,8 +336,10 @@ struct Parsed {
     std::string log_level = "warn";
 };
 
-void finish(RunOptions& options, const std::string& format) {
+void finish(RunOptions& options, const std::string& format, bool profile_given) {
     if (!format.empty()) options.format = report::format_from(format);
+    if (options.boot && !profile_given) options.profile = Profile::boot;
+    if (options.boot && options.wait.empty()) options.wait = "auto";
 }
 
 }  // namespace
@@ -441,8 +463,12 @@ ParsedOptions parse(int argc, const char* const* argv) {
         result.completion = completion_script(app, parsed.completion.shell);
     } else {
         const bool named = run->parsed();
-        finish(named ? parsed.run : parsed.bare, named ? parsed.run_format : parsed.bare_format);
-        result.command = named ? parsed.run : parsed.bare;
+        RunOptions& chosen = named ? parsed.run : parsed.bare;
+        finish(chosen, named ? parsed.run_format : parsed.bare_format,
+               (named ? run : &app)->count("--profile") > 0);
+        // Who asked to wait wants to see for what.
+        if (!chosen.wait.empty() && app.count("--log-level") == 0) result.log_level = "info";
+        result.command = chosen;
     }
     return result;
 }

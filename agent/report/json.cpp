@@ -91,6 +91,32 @@ void write_instance(JsonText& json, const Instance& instance) {
     object.end();
 }
 
+void write_readiness(JsonText& json, const Report& report) {
+    json.key("readiness");
+    if (!report.readiness) {
+        json.null();
+        return;
+    }
+    const Readiness& readiness = *report.readiness;
+    json.begin_object();
+    json.key("ready").flag(readiness.ready);
+    json.key("timed_out").flag(readiness.timed_out);
+    json.key("under_way").flag(readiness.under_way);
+    json.key("waited_s").decimal(readiness.waited_s);
+    json.key("limit_s").decimal(readiness.limit_s);
+    json.key("changes").begin_array();
+    for (const Readiness::Change& change : readiness.changes) {
+        json.begin_object();
+        json.key("at_s").decimal(change.at_s);
+        json.key("missing").text(change.hurdle);
+        json.key("cause").text(change.cause);
+        json.key("text").text(change.text);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+}
+
 void write_check(JsonText& json, const CheckLine& line) {
     const CheckResult& result = line.result;
     json.begin_object();
@@ -164,6 +190,7 @@ std::string render_json(const Report& report) {
     json.begin_object();
     write_head(json, report, view);
     write_instance(json, report.snapshot.instance);
+    write_readiness(json, report);
     json.key("host");
     write_host(json, report.snapshot.host);
     json.key("gpus").begin_array();

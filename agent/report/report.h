@@ -1,6 +1,7 @@
 // One run as data: what every renderer (text, JSON, JUnit, Prometheus, Nagios, HTML) starts from.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,19 @@ struct Cost {
     std::string missing;                  ///< why there are no rows
 };
 
+/// How long the run waited for the drivers before it judged them, and for what.
+struct Readiness {
+    struct Change {
+        double at_s = 0;                  ///< since the start of the wait
+        std::string hurdle, cause, text;  ///< what was missing, why, and both in one line
+    };
+    double waited_s = 0, limit_s = 0;
+    bool ready = false;           ///< everything was there
+    bool timed_out = false;       ///< the limit ran out
+    bool under_way = false;       ///< somebody was still at work on what was missing
+    std::vector<Change> changes;  ///< of state, in order; the last one is how it ended
+};
+
 struct Report {
     std::string report_id;  ///< UUIDv7
     std::string created;    ///< RFC 3339 UTC
@@ -37,6 +51,7 @@ struct Report {
     Snapshot snapshot;
     std::vector<CheckLine> checks;
     Cost cost;
+    std::optional<Readiness> readiness;  ///< nullopt: the run did not wait
 };
 
 }  // namespace gpucheck::report

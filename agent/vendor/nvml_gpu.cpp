@@ -130,13 +130,19 @@ void read_state(Session& session, Device gpu) {
     tell_inforom(session, gpu);
 }
 
-void read_gpu(Session& session, const std::string& address) {
+namespace {
+
+/// The GPU at `address`; nullptr when there is none, which was told with its reason.
+Device find_gpu(Session& session, const std::string& address) {
     const std::string id = bus_id(address);
     Device gpu = nullptr;
     const Answer handle = session.ask(session.calls().handle_by_bus_id, id.c_str(), &gpu);
     Fact<bool> known = handle.fact(std::optional(true));
     if (handle.good() && gpu == nullptr) known = Missing{handle.source, "malformed"};
-    if (!known.known()) return session.tell(kRest, known);
+    if (!known.known()) {
+        session.tell(kRest, known);
+        return nullptr;
+    }
     // The wrong GPU's facts would blame a healthy one.
     PciInfo info{};
     info.domain = ~0U;
@@ -144,14 +150,32 @@ void read_gpu(Session& session, const std::string& address) {
     const Fact<std::string> where = pci.fact(decode_address(info));
     const std::optional<Bdf> asked = Bdf::parse(address);
     if (where.known() && asked && Bdf::parse(*where) != Bdf{asked->domain, asked->bus, asked->device, 0}) {
-        return session.tell(kRest, Fact<bool>(Missing{pci.source, "malformed: handle of " + *where}));
+        session.tell(kRest, Fact<bool>(Missing{pci.source, "malformed: handle of " + *where}));
+        return nullptr;
     }
-    if (!where.known()) return session.tell(kRest, Fact<bool>(where.missing()));
+    if (!where.known()) {
+        session.tell(kRest, Fact<bool>(where.missing()));
+        return nullptr;
+    }
     session.tell("identity.handle", known);
+    return gpu;
+}
+
+}  // namespace
+
+void read_gpu(Session& session, const std::string& address) {
+    const Device gpu = find_gpu(session, address);
+    if (gpu == nullptr) return;
     for (auto* read : {read_identity, read_ecc, read_repair, read_state, read_fabric, read_pcie, read_power,
                        read_clocks, read_links}) {
         if (!session.lost()) read(session, gpu);
     }
+    if (session.lost()) session.tell(kRest, Fact<bool>(*session.lost()));
+}
+
+void read_presence(Session& session, const std::string& address) {
+    const Device gpu = find_gpu(session, address);
+    if (gpu != nullptr) read_fabric(session, gpu);
     if (session.lost()) session.tell(kRest, Fact<bool>(*session.lost()));
 }
 

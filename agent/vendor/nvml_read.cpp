@@ -23,12 +23,14 @@ child::Task system_task(const LibrarySource& libraries) {
             }};
 }
 
-child::Task gpu_task(const LibrarySource& libraries, const std::string& address) {
-    return {"NVML " + address, [libraries, address](child::Reporter& reporter) {
+using ReadGpu = void (*)(nvml::Session&, const std::string& address);
+
+child::Task gpu_task(const LibrarySource& libraries, const std::string& address, ReadGpu read) {
+    return {"NVML " + address, [libraries, address, read](child::Reporter& reporter) {
                 std::string path;
                 auto opened = nvml::open_session(reporter, libraries, path);
                 if (auto* session = std::get_if<nvml::Session>(&opened)) {
-                    nvml::read_gpu(*session, address);
+                    read(*session, address);
                 } else {
                     nvml::Session(reporter, {}).tell(nvml::kRest, Fact<bool>(std::get<Missing>(opened)));
                 }
@@ -69,9 +71,8 @@ NvidiaTelemetry& reading_of(Device& gpu, bool again) {
     return again ? gpu.telemetry.last.nvidia : gpu.telemetry.first.nvidia;
 }
 
-}  // namespace
-
-void read_nvml(const TelemetryOptions& options, Snapshot& snapshot, bool again) {
+void read_all(const TelemetryOptions& options, Snapshot& snapshot, bool again, ReadGpu read) {
+    const bool system_too = !again && read == nvml::read_gpu;
     std::vector<Device*> gpus;
     for (Device& gpu : snapshot.gpus) {
         if (gpu.vendor == Vendor::nvidia) gpus.push_back(&gpu);
@@ -79,7 +80,7 @@ void read_nvml(const TelemetryOptions& options, Snapshot& snapshot, bool again) 
     if (gpus.empty()) return;
     if (!options.libraries.allowed) {
         const Missing missing{kSoname, "not looked at"};
-        if (!again) nvml::Told({}).fill(snapshot.host.nvml, missing);
+        if (system_too) nvml::Told({}).fill(snapshot.host.nvml, missing);
         for (Device* gpu : gpus) nvml::Told({}).fill(reading_of(*gpu, again), missing);
         return;
     }
@@ -87,8 +88,8 @@ void read_nvml(const TelemetryOptions& options, Snapshot& snapshot, bool again) 
     child::Limits limits;
     limits.deadline = options.deadline;
     std::vector<child::Task> tasks;
-    for (const Device* gpu : gpus) tasks.push_back(gpu_task(options.libraries, gpu->bdf.str()));
-    if (!again) tasks.push_back(system_task(options.libraries));
+    for (const Device* gpu : gpus) tasks.push_back(gpu_task(options.libraries, gpu->bdf.str(), read));
+    if (system_too) tasks.push_back(system_task(options.libraries));
     const std::vector<child::Outcome> outcomes = child::run_all(tasks, limits);
 
     std::vector<VendorTrouble> troubles;
@@ -107,6 +108,16 @@ void read_nvml(const TelemetryOptions& options, Snapshot& snapshot, bool again) 
         }
     }
     snapshot.host.vendor_troubles = Fact<std::vector<VendorTrouble>>(std::move(troubles), kSoname);
+}
+
+}  // namespace
+
+void read_nvml(const TelemetryOptions& options, Snapshot& snapshot, bool again) {
+    read_all(options, snapshot, again, nvml::read_gpu);
+}
+
+void read_nvml_presence(const TelemetryOptions& options, Snapshot& snapshot) {
+    read_all(options, snapshot, false, nvml::read_presence);
 }
 
 }  // namespace gpucheck::vendor

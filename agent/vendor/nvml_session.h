@@ -103,6 +103,8 @@ std::variant<Session, Missing> open_session(child::Reporter& reporter, const Lib
 void read_system(Session& session);
 /// Everything about the GPU at `address` (sysfs spelling).
 void read_gpu(Session& session, const std::string& address);
+/// Only whether NVML gives it out, which initialises it, and how far its fabric is.
+void read_presence(Session& session, const std::string& address);
 
 // Parts of read_gpu.
 void read_identity(Session& session, Device gpu);

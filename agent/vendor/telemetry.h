@@ -19,6 +19,10 @@ struct TelemetryOptions {
 /// does not has identity.handle Missing.
 void read_nvml(const TelemetryOptions& options, Snapshot& snapshot, bool again);
 
+/// The same for identity.handle and fabric of `first` alone: a GPU that is attached and not yet asked for
+/// more.
+void read_nvml_presence(const TelemetryOptions& options, Snapshot& snapshot);
+
 /// amdgpu: fills the AMD part of `first` or `last` of every AMD GPU from sysfs through `root`. RAS counts are
 /// read only in the first reading (reading them resets them on MI200).
 void read_amdgpu_telemetry(const host::Sysroot& root, Snapshot& snapshot, bool again);
