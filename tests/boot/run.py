@@ -74,12 +74,10 @@ def wait_for_what_does_not_come(scratch):
     if any(Path("/dev").glob("nvidia[0-9]*")) or Path("/dev/kfd").exists():
         print("this machine has GPUs: the wait for them is not tried")
         return
-    promised = ["--expect", "gpu_count=8"]
-    start = time.monotonic()
+    promised = ["--expect", "gpu_count=8", "--budget", "30"]
     status, out, told = run("--wait", "1", *promised, "--format", "json")
     report = json.loads(out)
-    expect("the wait is apart from the budget", report["duration_s"] < 2.5, report["duration_s"])
-    expect("it waited", 1 <= report["readiness"]["waited_s"] < 60 and time.monotonic() - start >= 1, report["readiness"])
+    expect("it waited", 1 <= report["readiness"]["waited_s"] < 60, report["readiness"])
     expect("each change of state is a line", "[bus, " in told, told)
     found = {finding["code"]: finding for finding in report["findings"]}
     expect("running out of time is unknown", found.get("driver.not_ready", {}).get("verdict") == "unknown", list(found))
@@ -101,13 +99,13 @@ def wait_for_what_does_not_come(scratch):
         if marker.exists() and "waiting for drivers" in marker.read_text():
             break
         time.sleep(0.05)
-    status, out, _ = run("--profile", "boot", "--wait", "0", "--budget", "20", "--format", "json", folder=folder)
+    status, out, _ = run("--profile", "boot", "--wait", "0", *promised, "--format", "json", folder=folder)
     expect("a run beside it is no interruption", "boot.interrupted" not in out)
     expect("and leaves its marker alone", marker.exists())
     killed.send_signal(signal.SIGKILL)
     killed.wait()
     for _ in range(100):  # its keeper ends a moment after it
-        status, out, _ = run("--profile", "boot", "--wait", "0", "--budget", "20", "--format", "json", folder=folder)
+        status, out, _ = run("--profile", "boot", "--wait", "0", *promised, "--format", "json", folder=folder)
         found = {finding["code"]: finding for finding in json.loads(out)["findings"]}
         if "boot.interrupted" in found:
             break
