@@ -9,16 +9,32 @@
 namespace gpucheck::faults {
 namespace {
 
+// Whose API it is, as in Instance::provider; empty for those that know no identity of an instance.
+std::string_view provider_of(Target target) {
+    switch (target) {
+        case Target::azure_ghr:
+            return "azure";
+        case Target::gcp_report_host:
+            return "gcp";
+        case Target::aws_report_instance_status:
+            return "aws";
+        case Target::do_tag:
+            return "digitalocean";
+        default:
+            return {};
+    }
+}
+
 // Why a report must not be acted upon from here; empty if it may.
 std::string reason_to_refuse(Target target, const ReportFacts& report, const Sender& sender) {
-    const bool ours = target == Target::azure_ghr || target == Target::gcp_report_host ||
-                      target == Target::aws_report_instance_status || target == Target::do_tag;
-    if (!ours) {
+    const std::string_view provider = provider_of(target);
+    if (provider.empty()) {
         return std::string(name_of(target)) +
                " cannot be sent with the instance's own identity: print it with `report render --as` and "
-               "send it "
-               "with the tool that its comment names";
+               "send it with the tool that its comment names";
     }
+    if (report.provider.known() && *report.provider != provider)
+        return "the report is of an instance of " + *report.provider + ", not of " + std::string(provider);
     if (report.simulated)
         return "the report is of a recorded machine or of stand-in drivers, not of this hardware";
     if (!report.injected.empty()) return "a fault was injected on purpose (" + report.injected + ")";

@@ -46,6 +46,7 @@ constexpr const char* kMetadata = R"({"answers": {
 class Send : public ::testing::Test {
   protected:
     Send() : report_(with(a_report(), {a_finding("gpu.count.missing", "fail", "host", "host")})) {
+        report_["instance"]["provider"] = nullptr;  // nobody could tell, which is no reason to refuse
         sender_.boot_id = Fact<std::string>("11111111-2222-4333-8444-555555555555", "test");
         sender_.physical_host = Fact<std::string>("HOST00000001", "test");
         sender_.digitalocean_token = Fact<std::string>(kBearer, "test");
@@ -242,13 +243,23 @@ TEST_F(Send, OnlyAReportOfThisMachineInThisBoot) {
     refused("a machine that does not know its boot");
 }
 
+TEST_F(Send, OnlyToTheProviderOfTheReport) {
+    for (const Target target : kSendable) {
+        report_["instance"]["provider"] = target == Target::do_tag ? "aws" : "digitalocean";
+        EXPECT_EQ(send_to(target, kAgreed, Reply{}).sent, Sent::refused) << name_of(target);
+        EXPECT_EQ(asked_, 0U);
+    }
+    report_["instance"]["provider"] = "digitalocean";
+    EXPECT_EQ(send_to(Target::do_tag, {}, Reply{204, {}, {}}).sent, Sent::done);
+}
+
 TEST_F(Send, TheRightInstanceIsSent) {
     report_["instance"]["id"] = "900000001";
     EXPECT_EQ(send_to(Target::do_tag, {}, Reply{204, {}, {}}).sent, Sent::done);
 }
 
 TEST_F(Send, GuestFaultsSendNothing) {
-    report_ = with(a_report(), {a_finding("kfd.absent", "fail", "guest", "/dev/kfd")});
+    report_["findings"] = Json::array({a_finding("kfd.absent", "fail", "guest", "/dev/kfd")});
     for (const Target target : kSendable) {
         EXPECT_EQ(send_to(target, kAgreed, Reply{}).sent, Sent::nothing) << name_of(target);
         EXPECT_TRUE(seen_.empty());
