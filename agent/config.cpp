@@ -117,9 +117,9 @@ std::optional<std::string> expectation(const std::string& key, const Json& value
 }
 
 std::variant<delivery::Sink, std::string> read_sink(const Json& json, const std::string& place) {
-    Members members(
-        json, place,
-        {"url", "token_file", "token_credential", "ca_file", "pin", "timeout_s", "insecure_http"});
+    Members members(json, place,
+                    {"url", "token_file", "token_credential", "ca_file", "pin", "timeout_s", "insecure_http",
+                     "identity", "enrolment_file"});
     delivery::Sink sink;
     sink.url = members.text("url");
     sink.token_file = members.text("token_file");
@@ -128,6 +128,9 @@ std::variant<delivery::Sink, std::string> read_sink(const Json& json, const std:
     sink.pin = members.text("pin");
     sink.timeout_s = members.number("timeout_s", 0.1, 600).value_or(sink.timeout_s);
     sink.insecure_http = members.flag("insecure_http", false);
+    sink.identity = members.flag("identity", false);
+    sink.enrolment_file = members.text("enrolment_file");
+    members.must_be_absolute("enrolment_file", sink.enrolment_file);
     members.must_be_absolute("token_file", sink.token_file);
     members.must_be_absolute("ca_file", sink.ca_file);
     if (sink.token_credential.find('/') != std::string::npos || sink.token_credential == "..")

@@ -18,6 +18,7 @@
 #include "agent/report/render.h"
 #include "providers/delivery/gzip.h"
 #include "providers/delivery/message.h"
+#include "providers/delivery/proof.h"
 #include "providers/sign/dsse.h"
 #include "providers/sign/key_file.h"
 
@@ -175,6 +176,11 @@ delivery::FlushResult deliver_now(const DeliveryPlan& plan, const DeliverOptions
     flush.now_s = [] { return static_cast<std::int64_t>(std::time(nullptr)); };
     flush.dice = dice;
     const auto client = http::curl_client();
+    const auto metadata = http::curl_client();
+    delivery::Prover prover(*metadata);
+    flush.identify = [&prover](const delivery::Entry& entry, milliseconds most) {
+        return prover.headers(entry, most);
+    };
     return delivery::flush(*spool, *client, flush);
 }
 

@@ -126,11 +126,22 @@ class Round {
         const auto left = std::chrono::duration_cast<milliseconds>(options_.end - Clock::now());
         const milliseconds own(
             static_cast<milliseconds::rep>(std::clamp(entry.sink.timeout_s, 0.1, 600.0) * 1000));
-        const http::Request request =
+        http::Request request =
             request_of(entry, std::get_if<Token>(&*receiver.token)->value, std::min(left, own));
+        if (entry.sink.identity && options_.identify) prove(entry, request);
         if (request.body.size() > kMostBodyBytes)
             return http::Response{413, {}, {}};  // no receiver that follows the contract takes it
         return client_.perform(request);
+    }
+
+    // What the metadata service takes is taken from the request's time.
+    void prove(const Entry& entry, http::Request& request) const {
+        const auto begin = Clock::now();
+        const milliseconds most = request.total_timeout / 2;
+        for (http::Header& header : options_.identify(entry, most))
+            request.headers.push_back(std::move(header));
+        const auto spent = std::chrono::duration_cast<milliseconds>(Clock::now() - begin);
+        request.total_timeout = std::max(request.total_timeout - spent, kLeastTime);
     }
 
     void settle(Claim& claim, const Decision& decision, Receiver& receiver, const std::string& where) {

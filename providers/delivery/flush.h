@@ -21,6 +21,8 @@ struct FlushOptions {
     std::vector<Sink> sinks;              ///< as configured today: they win over what an entry remembers
     std::function<std::int64_t()> now_s;  ///< seconds since 1970
     std::function<double()> dice;         ///< 0 to 1
+    /// Headers that prove who speaks, for sinks that want them, made within `most`. Empty: there are none.
+    std::function<std::vector<http::Header>(const Entry&, std::chrono::milliseconds most)> identify = {};
 };
 
 struct FlushResult {

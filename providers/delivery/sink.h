@@ -19,6 +19,9 @@ struct Sink {
     std::string pin;               ///< "sha256//BASE64" of the server's public key; empty: none
     double timeout_s = 10;
     bool insecure_http = false;  ///< http:// also beyond this machine's own link
+    bool identity =
+        false;  ///< with the provider's proof of which instance speaks (providers/identity/proof.h)
+    std::string enrolment_file;  ///< a one-time token, where the provider gives no proof; empty: none
     bool operator==(const Sink&) const = default;
     bool has_token() const { return !token_file.empty() || !token_credential.empty(); }
 };

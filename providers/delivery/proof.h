@@ -1,0 +1,35 @@
+// Which instance speaks, beside a report on its way: without it whoever knows a receiver's address can have a
+// healthy machine drained, or hide a sick one.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "providers/delivery/entry.h"
+#include "providers/http/http.h"
+#include "providers/identity/proof.h"
+
+namespace gpucheck::delivery {
+
+/// Makes the headers Gpucheck-Identity-Kind, Gpucheck-Identity and, where the proof is bound to something,
+/// Gpucheck-Identity-Bound-To. Asks the metadata service of the provider that the entry's source names.
+class Prover {
+  public:
+    explicit Prover(http::Client& metadata) : metadata_(metadata) {}
+
+    /// Within `most`; empty when there is no proof. A proof that is not bound to one report is asked for
+    /// once.
+    std::vector<http::Header> headers(const Entry& entry, std::chrono::milliseconds most);
+
+  private:
+    http::Client& metadata_;
+    std::map<std::string, std::optional<identity::Proof>> kept_;  ///< by provider and audience
+};
+
+/// "aws" of "gpucheck://aws/i-0abc"; empty when the source names no provider.
+std::string provider_in(const std::string& source);
+
+}  // namespace gpucheck::delivery
