@@ -6,6 +6,7 @@
 #include <optional>
 #include <variant>
 
+#include "agent/config.h"
 #include "agent/delivery.h"
 #include "agent/host/sysroot.h"
 #include "agent/log.h"
@@ -57,8 +58,8 @@ void log_left_out(const faults::Rendering& rendering) {
 }
 
 // A token that tags droplets: systemd's credential, or a file that only its owner may read.
-Fact<std::string> digitalocean_token(const host::Sysroot& root) {
-    std::string path = "/etc/gpucheck/digitalocean-token";
+Fact<std::string> digitalocean_token(const host::Sysroot& root, const std::string& configured) {
+    std::string path = configured.empty() ? "/etc/gpucheck/digitalocean-token" : configured;
     if (const char* folder = std::getenv("CREDENTIALS_DIRECTORY"))
         path = std::string(folder) + "/digitalocean-token";
     const Fact<NodeStat> stat = root.stat(path);
@@ -67,11 +68,11 @@ Fact<std::string> digitalocean_token(const host::Sysroot& root) {
     return root.read_line(path);
 }
 
-faults::Sender this_machine() {
+faults::Sender this_machine(const std::string& token_file) {
     const host::Sysroot root = host::Sysroot::live();
     faults::Sender sender;
     sender.boot_id = root.read_line("/proc/sys/kernel/random/boot_id");
-    sender.digitalocean_token = digitalocean_token(root);
+    sender.digitalocean_token = digitalocean_token(root, token_file);
     const Fact<std::string> pool = root.read(kKvpPool, host::kLargeFile);
     sender.physical_host = pool.known() ? faults::kvp_value(*pool, "PhysicalHostName", kKvpPool)
                                         : Fact<std::string>(pool.missing());
@@ -98,11 +99,16 @@ int render_fault(const cli::ReportOptions& options) {
 int send_fault(const cli::ReportOptions& options) {
     const auto input = input_of(options, options.to);
     if (!input) return kUsage;
+    const auto config = read_config(options.config);
+    if (const auto* error = std::get_if<std::string>(&config)) {
+        log_error(*error);
+        return kUsage;
+    }
     guard_memory();
     const std::unique_ptr<http::Client> client = http::curl_client();
     const faults::Outcome outcome =
-        faults::send(input->target, input->report, this_machine(), {options.destructive, options.dry_run},
-                     *client, *client, *input->table);
+        faults::send(input->target, input->report, this_machine(std::get_if<Config>(&config)->provider_token),
+                     {options.destructive, options.dry_run}, *client, *client, *input->table);
     log_left_out(outcome.rendering);
     if (options.dry_run && outcome.sent == faults::Sent::done) {
         if (const int status = print(faults::text_of(outcome.rendering)); status != 0) return status;

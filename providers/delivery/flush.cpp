@@ -136,7 +136,11 @@ class Round {
 
     void add_proof(const Entry& entry, http::Request& request) {
         if (!options_.proof) return;
-        auto proof = options_.proof(entry);
+        // What the metadata service takes is taken from the request's time.
+        const auto begin = Clock::now();
+        auto proof = options_.proof(entry, request.total_timeout / 2);
+        const auto spent = std::chrono::duration_cast<milliseconds>(Clock::now() - begin);
+        request.total_timeout = std::max(request.total_timeout - spent, milliseconds(50));
         if (const auto* why = std::get_if<std::string>(&proof)) {
             tell(shown(entry.sink.url) + ": delivered without proof of which instance speaks: " + *why);
             return;
