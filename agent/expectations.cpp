@@ -35,8 +35,9 @@ std::variant<Expectations, std::string> of_the_type(const Instance& instance,
                              "the instance's type is not known: " + instance.type.why());
     }
     if (!instance.provider.known())
-        return nothing_known(instance.type.source(),
-                             "types are named by their provider, and none is known: --provider NAME tells it");
+        return nothing_known(
+            instance.type.source(),
+            "types are named by their provider, and none is known: --provider NAME tells it");
     auto table = InstanceTable::load(options.specs_folder, &boards);
     if (auto* error = std::get_if<std::string>(&table)) return std::move(*error);
     const auto row = std::get<InstanceTable>(table).find(*instance.provider, *instance.type);
