@@ -151,7 +151,7 @@ cost::Price price_from_report(const Json& report) {
     const auto usd = cost::usable_price(measured(*price, "gpu_usd"));
     if (!usd) return {};
     const auto part = [&](std::string_view key) { return text_of(*price, key).substr(0, 60); };
-    return {usd, "the report: " + (part("source").empty() ? "no source" : part("source")), part("as_of"),
+    return {usd, "as reported: " + (part("source").empty() ? "no source" : part("source")), part("as_of"),
             part("market")};
 }
 
@@ -193,15 +193,18 @@ MachineOutcome machine_from_report(const Json& report, const BoardTable& boards)
     return machine;
 }
 
+std::optional<UsageError> unknown_board(const std::string& board, const BoardTable& boards) {
+    if (boards.find_row(board) != nullptr) return std::nullopt;
+    std::string text = "no board '" + board.substr(0, 60) + "'";
+    const std::vector<std::string> near = boards.near_keys(board);
+    for (std::size_t i = 0; i < near.size(); ++i) text += (i == 0 ? "; did you mean " : " or ") + near[i];
+    return UsageError{text + " (see gpucheck specs)"};
+}
+
 MachineOutcome assumed_machine(const std::string& board, const std::string& assume, unsigned gpus,
                                const BoardTable& boards, const cost::Tables& tables) {
+    if (auto error = unknown_board(board, boards)) return *error;
     const BoardRow* row = boards.find_row(board);
-    if (row == nullptr) {
-        std::string text = "no board '" + board.substr(0, 60) + "'";
-        const std::vector<std::string> near = boards.near_keys(board);
-        for (std::size_t i = 0; i < near.size(); ++i) text += (i == 0 ? "; did you mean " : " or ") + near[i];
-        return UsageError{text + " (see gpucheck specs)"};
-    }
     MeasuredMachine machine = cost::datasheet_machine(*row);
     if (assume == "published") {
         const cost::BoardRates* rates = tables.rates_of(board);

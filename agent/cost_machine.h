@@ -39,6 +39,9 @@ MachineOutcome machine_from_report(const Json& report, const BoardTable& boards)
 /// instance.price of a report; unknown when it has none that can be divided by.
 cost::Price price_from_report(const Json& report);
 
+/// The sentence for a key that no row has.
+std::optional<UsageError> unknown_board(const std::string& board, const BoardTable& boards);
+
 /// The board by its key from `tables` (published) or from its datasheet row.
 MachineOutcome assumed_machine(const std::string& board, const std::string& assume, unsigned gpus,
                                const BoardTable& boards, const cost::Tables& tables);

@@ -247,6 +247,9 @@ PlanOutcome plan_cost(const cli::CostOptions& options, const CostSurroundings& s
     plan.tables = std::move(std::get<cost::Tables>(tables));
     if (auto error = read_models(options, plan)) return *error;
     if (auto error = read_load(options, plan)) return *error;
+    for (const std::string& board : options.compare) {  // an option eaten as a board is said first of all
+        if (auto error = unknown_board(board, table)) return *error;
+    }
     auto own = own_machine(options, surroundings, table, plan);
     if (auto* error = std::get_if<UsageError>(&own)) return *error;
     if (auto* refusal = std::get_if<Refusal>(&own)) return *refusal;

@@ -220,7 +220,8 @@ std::vector<std::string> cost_lines(const CostResult& result) {
     std::vector<std::string> lines;
     for (const Quote& quote : result.quotes) {
         if (lines.empty())
-            lines.push_back("measured: " + rate_words(*quote.machine) + "; " + price_words(quote.price));
+            lines.push_back("measured, the slowest GPU: " + rate_words(*quote.machine) + "; " +
+                            price_words(quote.price));
         if (quote.point != cost::Point::interactive) continue;
         const std::string head = quote.model->key + " in " + precision_words(quote) + ": ";
         if (!quote.estimate) {

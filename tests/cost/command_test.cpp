@@ -163,6 +163,7 @@ TEST_F(CostCommand, WrongCommandLines) {
     EXPECT_EQ(status([](O& o) { o.market = "bazaar"; }), 64);
     EXPECT_EQ(status([](O& o) { o.scenario = "gaming"; }), 64);
     EXPECT_EQ(status([](O& o) { o.compare = {"h200"}; }), 64);
+    EXPECT_EQ(status([](O& o) { o.board = o.assume = "", o.compare = {"--assume", "published"}; }), 64);
     EXPECT_EQ(status([](O& o) { o.measured = {"hbm=1"}; }), 64);
     EXPECT_EQ(status([](O& o) { o.machine.specs_folder = "/nonexistent"; }), 64);
     EXPECT_EQ(status([](O& o) { o.isl = "1e7"; }), 2);  // ten million tokens are a number; they do not fit
