@@ -118,6 +118,7 @@ void keep(int socket, const std::string& folder, const std::string& path, Marker
         if (got <= 0) return;
         const std::string_view text(message.data(), static_cast<std::size_t>(got));
         if (text == kEnd) {
+            ::prctl(PR_SET_PDEATHSIG, 0);  // a slow disk may take longer than the run waits
             ::unlink(path.c_str());
             sync_folder(folder);
             return;
@@ -248,10 +249,7 @@ void RunMarker::end() {
     if (!held()) return;
     send(kEnd, kAnswerMs);  // the keeper ends: its end of the socket closes
     ::close(std::exchange(socket_, -1));
-    if (!child::reaped_within(keeper_, std::chrono::milliseconds(kAnswerMs))) {
-        ::kill(keeper_, SIGKILL);
-        child::reaped_within(keeper_, std::chrono::milliseconds(20));
-    }
+    child::reaped_within(keeper_, std::chrono::milliseconds(kAnswerMs));
 }
 
 }  // namespace gpucheck::boot
