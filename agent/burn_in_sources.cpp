@@ -193,7 +193,7 @@ class AmdgpuSource final : public LoadSource {
         const std::string folder = folder_ + "ras";
         if (!fresh_) {
             sample.ecc_corrected = sample.ecc_uncorrected =
-                Missing{folder, "not reported: reading sets the counts to zero"};
+                Missing{folder, "not reported: reading may set the counts to zero"};
             return;
         }
         constexpr std::string_view kSuffix = "_err_count";

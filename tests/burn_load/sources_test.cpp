@@ -85,7 +85,7 @@ TEST(AmdgpuSource, CountsThatReadingResetsAreLeftAlone) {
     const host::Sysroot root = machine.open();
     LoadSample sample;
     amdgpu_source(&root, kAmd, {})->sample(sample, true);
-    EXPECT_EQ(sample.ecc_corrected.why(), "not reported: reading sets the counts to zero");
+    EXPECT_EQ(sample.ecc_corrected.why(), "not reported: reading may set the counts to zero");
     LoadSample nothing;
     amdgpu_source(nullptr, kAmd, {})->sample(nothing, true);
     EXPECT_FALSE(nothing.power_w.known());
