@@ -60,7 +60,8 @@ SamplerTarget watched(const BurnInOptions& options, const Device& device) {
     target.vendor = device.vendor;
     target.libraries = options.libraries;
     target.files = !options.settings.simulated;
-    target.counts_reset = device.board.known() && device.board->arch == "gfx90a";
+    // Of a board that nobody knows, nobody knows that either.
+    target.counts_reset = !device.board.known() || device.board->arch == "gfx90a";
     return target;
 }
 

@@ -140,7 +140,7 @@ class AmdgpuSource final : public LoadSource {
         : root_(root), folder_(folder_of(bdf)), fresh_(std::move(fresh)) {}
 
     void sample(LoadSample& sample, bool with_ecc) override {
-        if (root_ == nullptr) return;
+        if (root_ == nullptr) return nothing(sample);
         sample_link(*root_, folder_, sample);
         AmdTelemetry telemetry;
         vendor::read_hwmon(*root_, folder_, telemetry);
@@ -161,6 +161,17 @@ class AmdgpuSource final : public LoadSource {
     }
 
   private:
+    /// Beside replaced libraries there is no GPU whose files these could be.
+    static void nothing(LoadSample& sample) {
+        const Missing why{"sysfs", "not reported: this machine's files are not this GPU's"};
+        for (Fact<double>* fact : {&sample.power_w, &sample.power_limit_w, &sample.temperature_c,
+                                   &sample.memory_temperature_c, &sample.clock_mhz})
+            *fact = why;
+        for (Fact<std::uint64_t>* fact : {&sample.residency.accumulation_counter, &sample.link_generation,
+                                          &sample.link_width, &sample.ecc_corrected, &sample.ecc_uncorrected})
+            *fact = why;
+        sample.busy = why;
+    }
     static void take_sensors(const AmdTelemetry& telemetry, LoadSample& sample) {
         const AmdMetrics& metrics = telemetry.metrics;
         sample.power_w = as_double(telemetry.power_uw, 1e6);
@@ -193,7 +204,7 @@ class AmdgpuSource final : public LoadSource {
         const std::string folder = folder_ + "ras";
         if (!fresh_) {
             sample.ecc_corrected = sample.ecc_uncorrected =
-                Missing{folder, "not reported: reading sets the counts to zero"};
+                Missing{folder, "not reported: reading may set the counts to zero"};
             return;
         }
         constexpr std::string_view kSuffix = "_err_count";

@@ -85,10 +85,14 @@ TEST(AmdgpuSource, CountsThatReadingResetsAreLeftAlone) {
     const host::Sysroot root = machine.open();
     LoadSample sample;
     amdgpu_source(&root, kAmd, {})->sample(sample, true);
-    EXPECT_EQ(sample.ecc_corrected.why(), "not reported: reading sets the counts to zero");
+    EXPECT_EQ(sample.ecc_corrected.why(), "not reported: reading may set the counts to zero");
     LoadSample nothing;
     amdgpu_source(nullptr, kAmd, {})->sample(nothing, true);
-    EXPECT_FALSE(nothing.power_w.known());
+    EXPECT_EQ(nothing.power_w.why(), "not reported: this machine's files are not this GPU's");
+    LoadHistory history;
+    history.add(nothing);
+    EXPECT_EQ(history.summary(1).throttled_share.why(), nothing.power_w.why());
+    EXPECT_EQ(history.summary(1).ecc_corrected.why(), nothing.power_w.why());
 }
 
 TEST(NvmlSource, WithoutALibraryEachFactSaysWhy) {
