@@ -63,7 +63,36 @@ std::string where(const MismatchRecord& record) {
            hex(record.got);
 }
 
-Finding wrong(const Device& gpu, const ExperimentResult& result) {
+bool right(const ExperimentResult& result) {
+    return result.ran.is(true) && result.mismatches.is(0U) && result.values_checked.known() &&
+           result.values_expected.known() && *result.values_checked == *result.values_expected;
+}
+
+/// Another GPU of the machine with the same architecture did the same and was right: the kernel is.
+bool proven_by_neighbour(const Snapshot& snapshot, const Device& gpu, const ExperimentResult& result) {
+    for (const Device& other : snapshot.gpus) {
+        if (&other == &gpu || !other.burn_in.results.known() || !gpu.burn_in.architecture.known() ||
+            !other.burn_in.architecture.is(*gpu.burn_in.architecture))
+            continue;
+        for (const ExperimentResult& each : *other.burn_in.results) {
+            if (each.experiment == result.experiment && each.variant == result.variant && right(each))
+                return true;
+        }
+    }
+    return false;
+}
+
+/// Faults of silicon are local: a unit, a lane, a stack of memory. Arithmetic that is wrong on each of many
+/// units, twice over, is what a kernel or compiler that does not fit this GPU looks like too, and a whole GPU
+/// must not be condemned by that. Memory is left out: a broken address line is seen by every unit.
+bool wrong_everywhere(const ExperimentResult& result) {
+    constexpr std::uint64_t kMany = 8;
+    if (result.experiment != "matrix" && result.experiment != "gemm") return false;
+    return !result.injected.known() && result.repeat.is("sticky") && result.units_tested.known() &&
+           *result.units_tested >= kMany && result.by_unit.size() >= *result.units_tested;
+}
+
+Finding wrong(const Snapshot& snapshot, const Device& gpu, const ExperimentResult& result) {
     std::string observed = name_of_experiment(result) + ": " + std::to_string(*result.mismatches) + " wrong";
     if (result.values_checked.known()) observed += " of " + std::to_string(*result.values_checked);
     if (!result.records.empty()) observed += "; first at " + where(result.records.front());
@@ -72,8 +101,14 @@ Finding wrong(const Device& gpu, const ExperimentResult& result) {
                                                : "; right with the same seed once more";
     }
     if (!result.by_unit.empty()) observed += "; on " + count_of(result.by_unit.size(), "unit");
-    return finding("burn.wrong", Verdict::fail, gpu.bdf, "every value as computed on the host",
-                   observed + "; " + seed_of(result), result.mismatches.source());
+    observed += "; " + seed_of(result);
+    const std::string expected = "every value as computed on the host";
+    if (wrong_everywhere(result) && !proven_by_neighbour(snapshot, gpu, result)) {
+        return finding("burn.wrong.everywhere", Verdict::unknown, gpu.bdf, expected,
+                       observed + "; no GPU here shows that the kernel itself is right",
+                       result.mismatches.source());
+    }
+    return finding("burn.wrong", Verdict::fail, gpu.bdf, expected, observed, result.mismatches.source());
 }
 
 /// Errors by which a driver says that the hardware failed, by their vendors' names.
@@ -127,10 +162,11 @@ std::string rates(const ExperimentResult& result) {
     return text.empty() || !result.timed.is(true) ? "right" : "right, " + text;
 }
 
-void judge_result(const Device& gpu, const ExperimentResult& result, Findings& findings) {
+void judge_result(const Snapshot& snapshot, const Device& gpu, const ExperimentResult& result,
+                  Findings& findings) {
     // What was wrong before it ended counts, however it ended.
     const bool found = result.mismatches.known() && *result.mismatches != 0;
-    if (found) findings.push_back(wrong(gpu, result));
+    if (found) findings.push_back(wrong(snapshot, gpu, result));
     const std::string name = name_of_experiment(result);
     if (!result.ran.is(true)) {
         findings.push_back(
@@ -155,7 +191,7 @@ void judge(const Snapshot& snapshot, Findings& findings) {
         } else if (results->empty()) {
             findings.push_back(not_run(gpu, "", "no experiment told a result", results.source()));
         } else {
-            for (const ExperimentResult& result : *results) judge_result(gpu, result, findings);
+            for (const ExperimentResult& result : *results) judge_result(snapshot, gpu, result, findings);
         }
     }
 }

@@ -65,6 +65,38 @@ TEST(BurnInCheck, OneWrongValueFails) {
     EXPECT_TRUE(told);
 }
 
+ExperimentResult wrong_on(std::uint64_t units, const char* variant) {
+    ExperimentResult result = clean("matrix", variant);
+    result.units_tested = result.units_total = number(16);
+    result.mismatches = number(units * 10);
+    result.repeat = Fact<std::string>("sticky", "the same seed");
+    for (std::uint64_t unit = 0; unit < units; ++unit) result.by_unit.push_back({unit, 10});
+    return result;
+}
+
+TEST(BurnInCheck, AProductWrongOnEveryUnitCondemnsOnlyWhereANeighbourIsRight) {
+    const std::string everywhere = "burn.wrong.everywhere 0000:29:00.0 unknown";
+    EXPECT_EQ(said(kBurnInCheck, burnt(wrong_on(16, "f16"))), everywhere);
+    // Near misses: one unit is right; right with the same seed once more; a fault on purpose; memory.
+    const std::string fails = "burn.wrong 0000:29:00.0 fail";
+    EXPECT_EQ(said(kBurnInCheck, burnt(wrong_on(15, "f16"))), fails);
+    ExperimentResult result = wrong_on(16, "f16");
+    result.repeat = Fact<std::string>("transient", "the same seed");
+    EXPECT_EQ(said(kBurnInCheck, burnt(result)), fails);
+    result = wrong_on(16, "f16");
+    result.injected = Fact<std::string>("lane", "--inject");
+    EXPECT_EQ(said(kBurnInCheck, burnt(result)), fails);
+    result = wrong_on(16, "random");
+    result.experiment = "memory_pattern";
+    EXPECT_EQ(said(kBurnInCheck, burnt(result)), fails);
+    // The others are right in bf16: this GPU is broken. Of another architecture they say nothing.
+    Snapshot machine = burnt(wrong_on(16, "bf16"));
+    for (Device& gpu : machine.gpus) gpu.burn_in.architecture = Fact<std::string>("sm_90", "cuda");
+    EXPECT_EQ(said(kBurnInCheck, machine), fails);
+    machine.gpus[1].burn_in.architecture = Fact<std::string>("sm_100", "cuda");
+    EXPECT_EQ(said(kBurnInCheck, machine), everywhere);
+}
+
 TEST(BurnInCheck, WrongValuesCountHoweverTheExperimentEnded) {
     ExperimentResult result = clean("matrix", "f16");
     result.mismatches = number(5);
