@@ -102,8 +102,8 @@ def test_script(gpucheck, driver, machines):
         machine = Path(machines) / "h100-x8-healthy"
         out = Path(folder) / "out"
         done = subprocess.run(
-            ["bash", script, "--binary", gpucheck, "--out", out, "--seconds", "15", "--", "--machine", machine, "--driver-dir", driver],
-            capture_output=True, text=True, timeout=280, env={**os.environ, "GPUCHECK_FAKE_SCENARIO": str(scenario)})
+            ["bash", script, "--binary", gpucheck, "--out", out, "--seconds", "20", "--", "--machine", machine, "--driver-dir", driver,
+             "--experiment", "matrix.types=bf16"], capture_output=True, text=True, timeout=280, env={**os.environ, "GPUCHECK_FAKE_SCENARIO": str(scenario)})
         text = done.stdout + done.stderr
         summary = json.loads((out / "summary.json").read_text())
         rows = {run["name"]: [row for row in run["results"] if row["gpu"] == BDF] for run in summary["runs"]}
