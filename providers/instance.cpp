@@ -29,8 +29,9 @@ std::optional<unsigned> number(std::string_view text) {
     return value;
 }
 
+// A reason that is there already says more.
 void fill(Fact<std::string>& fact, const Missing& missing) {
-    if (!fact.known()) fact = missing;
+    if (!fact.known() && fact.why() == "not looked at") fact = missing;
 }
 
 void nothing_asked(Identity& identity, const Missing& missing) {
@@ -104,6 +105,7 @@ void ask(Questions& questions, const Permissions& may, Identity& identity) {
     // What is known already (a plan from the command line) is needed for the price.
     asked.instance.type = identity.instance.type;
     client(questions, may, asked);
+    nothing_asked(asked, Missing{"metadata service", "the service of " + *provider + " does not tell it"});
     const Fact<std::string> type_before = identity.instance.type;
     Identity result = std::move(asked);
     complete(result, identity);

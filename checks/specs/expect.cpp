@@ -123,7 +123,9 @@ std::string text_of(unsigned value) {
 
 template <class T>
 Fact<T> merged(std::string_view name, Fact<T> flag, Fact<T> from_type, std::vector<std::string>& conflicts) {
-    if (!flag.known()) return from_type.known() ? std::move(from_type) : std::move(flag);
+    // Of two reasons the one is told that says more than that nobody stated anything.
+    if (!flag.known())
+        return from_type.known() || flag.why() == "not looked at" ? std::move(from_type) : std::move(flag);
     if (from_type.known() && *from_type != *flag) {
         conflicts.push_back(std::string(name) + ": " + flag.source() + " says " + text_of(*flag) + ", " +
                             from_type.source() + " says " + text_of(*from_type));

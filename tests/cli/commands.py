@@ -141,6 +141,9 @@ def main():
     expect("provider: the right one is not", "instance.conflict" not in out, out)
     code, out, err = run("--machine", MACHINES / "mi300x-vf-healthy", "--instance-type", "gpu-mi300x1-192gb")
     expect("instance type: its provider is recognised", code == 0 and "1 of 1 GPU" in out, out + err)
+    expect("provider: what the firmware says too contradicts nobody", "instance.conflict" not in run(*promise)[1])
+    code, out, _ = run("--machine", MACHINES / "mi300x-vf-healthy", "--provider", "aws")
+    expect("provider: the contradiction is told", "instance.conflict" in out, out)
     hanging()
 
     code, out, _ = run("list", "--machine", MACHINES / "mi300x-x8-healthy")

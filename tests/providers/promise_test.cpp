@@ -76,7 +76,8 @@ TEST(Promise, OptionsWinAndTheContradictionIsTold) {
     EXPECT_TRUE(result.promise.expected.gpu_count.is(8U));
     ASSERT_EQ(result.who.conflicts.size(), 1U);
     EXPECT_NE(result.who.conflicts.front().find("aws"), std::string::npos);
-    options.provider = "EC2";  // the same provider by another name
+    // Near miss of instance.conflict: the same provider by another name, and then the same type.
+    options.provider = "EC2";
     options.instance_type = "p4d.24xlarge";
     result = found(machine, options);
     ASSERT_EQ(result.who.conflicts.size(), 1U);
