@@ -24,7 +24,7 @@ constexpr Kind kInTurn[] = {Kind::launch,    Kind::matrix, Kind::memory_pattern,
 const std::string kSource = "experiments";
 
 /// A GPU under test, and what its child has said so far.
-struct Subject {
+struct GpuUnderTest {
     std::size_t index = 0;  ///< in Snapshot::gpus
     std::vector<ExperimentResult> results;
     std::optional<BurnIn> about;
@@ -34,7 +34,7 @@ struct Subject {
     child::Outcome outcome;
 };
 
-void take_line(const BurnInLine& line, Subject& subject) {
+void take_line(const BurnInLine& line, GpuUnderTest& subject) {
     if (line.result) subject.results.push_back(*line.result);
     if (line.about) subject.about = line.about;
     if (line.load) subject.load = *line.load;
@@ -50,7 +50,7 @@ ExperimentResult not_run(std::string experiment, Missing why) {
 }
 
 /// What the child was about to do and did not: its stage at the end, and all that would have followed.
-void add_what_was_lost(const experiments::Settings& settings, const Missing& why, Subject& subject) {
+void add_what_was_lost(const experiments::Settings& settings, const Missing& why, GpuUnderTest& subject) {
     bool lost = subject.stage.empty();
     for (const Kind kind : kInTurn) {
         if (!settings.runs(kind)) continue;
@@ -94,7 +94,7 @@ void add_trouble(Snapshot& snapshot, VendorTrouble trouble) {
         Fact<std::vector<VendorTrouble>>(std::move(all), troubles.known() ? troubles.source() : kSource);
 }
 
-void conclude(const BurnInOptions& options, const child::Limits& limits, Subject& subject,
+void conclude(const BurnInOptions& options, const child::Limits& limits, GpuUnderTest& subject,
               Snapshot& snapshot) {
     Device& device = snapshot.gpus[subject.index];
     BurnIn& burn_in = device.burn_in;
@@ -132,8 +132,8 @@ std::optional<Missing> in_use(const BurnInOptions& options, const Snapshot& snap
                    "in use by " + std::to_string(*processes) + (*processes == 1 ? " process" : " processes")};
 }
 
-std::vector<Subject> subjects_of(const BurnInOptions& options, Snapshot& snapshot) {
-    std::vector<Subject> subjects;
+std::vector<GpuUnderTest> subjects_of(const BurnInOptions& options, Snapshot& snapshot) {
+    std::vector<GpuUnderTest> subjects;
     for (std::size_t i = 0; i < snapshot.gpus.size(); ++i) {
         if (const auto used = options.forced ? std::nullopt : in_use(options, snapshot, i)) {
             snapshot.gpus[i].burn_in.results = *used;
@@ -144,12 +144,12 @@ std::vector<Subject> subjects_of(const BurnInOptions& options, Snapshot& snapsho
     return subjects;
 }
 
-void test_each(const BurnInOptions& options, milliseconds time, std::vector<Subject>& subjects,
+void test_each(const BurnInOptions& options, milliseconds time, std::vector<GpuUnderTest>& subjects,
                Snapshot& snapshot) {
     // The child stops beginning things early enough to end what it began.
     const Clock::time_point deadline = Clock::now() + time * 8 / 10;
     std::vector<child::Task> tasks;
-    for (const Subject& subject : subjects) {
+    for (const GpuUnderTest& subject : subjects) {
         const Device& device = snapshot.gpus[subject.index];
         tasks.push_back(
             {"burn-in " + device.bdf.str(), [&options, &device, deadline](child::Reporter& reporter) {
@@ -188,10 +188,10 @@ void add_peer_result(Device& device, ExperimentResult result) {
 }
 
 void test_peers_of(const BurnInOptions& options, Vendor vendor, milliseconds time,
-                   const std::vector<Subject>& subjects, Snapshot& snapshot) {
+                   const std::vector<GpuUnderTest>& subjects, Snapshot& snapshot) {
     std::vector<const Device*> devices;
     std::vector<std::size_t> indices;
-    for (const Subject& subject : subjects) {
+    for (const GpuUnderTest& subject : subjects) {
         const Device& device = snapshot.gpus[subject.index];
         // One that hung would hang the others' copies too.
         if (device.vendor != vendor || subject.missing ||
@@ -250,7 +250,7 @@ Fact<bool> all_ran(const Snapshot& snapshot) {
 
 void run_burn_in(const BurnInOptions& options, Snapshot& snapshot) {
     const Clock::time_point start = Clock::now();
-    std::vector<Subject> subjects = subjects_of(options, snapshot);
+    std::vector<GpuUnderTest> subjects = subjects_of(options, snapshot);
     const bool peers = subjects.size() > 1 && options.settings.runs(Kind::peer);
     if (!subjects.empty())
         test_each(options, peers ? options.budget * 7 / 10 : options.budget, subjects, snapshot);
