@@ -10,10 +10,12 @@
 #include "agent/collect.h"
 #include "agent/host/kernel_log/read.h"
 #include "agent/host/node_probe.h"
+#include "agent/identify.h"
 #include "agent/log.h"
 #include "agent/machine.h"
 #include "agent/readings.h"
 #include "agent/run.h"
+#include "agent/run_promise.h"
 #include "agent/supervise/supervise.h"
 #include "agent/vendor/recorded.h"
 
@@ -50,7 +52,7 @@ std::string kernel_log_of(const host::Sysroot& root) {
 constexpr int kNodeDeadlineMs = 5000;
 // Bounds of the whole, for a machine whose files and libraries hang one after the other.
 constexpr Supervision kLimits{std::chrono::minutes(5), std::chrono::seconds(10)};
-constexpr std::chrono::milliseconds kVendorDeadline{20'000};
+constexpr std::chrono::milliseconds kVendorDeadline{20'000}, kMetadataDeadline{5'000};
 
 // UUIDs are known by their shape; a serial is a number like any other.
 std::vector<std::string> serials_of(const Snapshot& snapshot) {
@@ -64,12 +66,15 @@ std::vector<std::string> serials_of(const Snapshot& snapshot) {
     return serials;
 }
 
-capture::Learned learned_of(const Snapshot& snapshot) {
+capture::Learned learned_of(const Snapshot& snapshot, const Identified& who) {
     capture::Learned learned;
+    if (!who.metadata_json.empty()) learned.beside.push_back({"metadata.json", who.metadata_json});
     if (std::string answers = vendor::vendor_json(snapshot); !answers.empty()) {
         learned.beside.push_back({"vendor.json", std::move(answers)});
         learned.serials = serials_of(snapshot);
     }
+    // An instance's id names it like a serial.
+    if (who.instance.id.known()) learned.serials.push_back(*who.instance.id);
     return learned;
 }
 
@@ -95,15 +100,24 @@ int record_machine(const cli::CaptureOptions& options, Target& target,
     if (std::string log = kernel_log_of(target.root); !log.empty())
         how.beside.push_back({"kernel.log", std::move(log)});
     Snapshot snapshot;
-    how.learned = [&] { return learned_of(snapshot); };
+    Identified who;
+    std::string unusable;
+    how.learned = [&] { return learned_of(snapshot, who); };
     ReadingPlan plan{
         target.libraries, target.answers, std::chrono::steady_clock::now(),
         [&](std::string_view what, std::chrono::milliseconds at_most) { progress.wait(what, at_most); }};
-    if (std::find(refused.begin(), refused.end(), kVendorLibraries) != refused.end())
-        plan.libraries = {false, ""};
+    if (was_given_up(refused, kVendorLibraries)) plan.libraries = {false, ""};
     const auto written = capture::capture(
         target.root, options.folder,
         [&](const host::Sysroot& root) {
+            IdentifyPlan identity{kMetadataDeadline, was_given_up(refused, kMetadataService), false, true,
+                                  plan.waiting};
+            auto told = identify(root, options.machine, identity);
+            if (auto* error = std::get_if<std::string>(&told)) {
+                unusable = std::move(*error);
+            } else {
+                who = std::move(std::get<Identified>(told));
+            }
             collect_facts(root, snapshot, kNodeDeadlineMs);
             read_first(root, plan, kVendorDeadline, snapshot);
         },
@@ -112,6 +126,7 @@ int record_machine(const cli::CaptureOptions& options, Target& target,
         log_error(*error);
         return kUsage;
     }
+    if (!unusable.empty()) log_warn(unusable + "; the metadata service was not asked");
     for (const std::string& path : refused) log_warn(path + ": did not answer; it was left out");
     const capture::Summary& summary = std::get<capture::Summary>(written);
     return print(options.folder + ": " + std::to_string(summary.files) + " files, " +

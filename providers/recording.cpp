@@ -12,7 +12,6 @@ constexpr std::size_t kLongestText = 128;
 // The token of IMDSv2 as a recording has it: what follows must show that it was asked for, not which one it
 // was.
 constexpr std::string_view kToken = "RECORDED-TOKEN";
-constexpr std::string_view kTokenHeader = "X-aws-ec2-metadata-token";
 
 // Members that a client of ours reads, or that lead to one.
 constexpr std::array<std::string_view, 47> kKept{"droplet_id",
@@ -91,14 +90,11 @@ std::string body_of(const http::Request& request, const std::string& body) {
     return is_short_text(text) ? std::string(text) : std::string();
 }
 
-// Headers without which the service refuses; none of them is a secret of this instance.
+// Headers without which the service refuses, as far as they hold no token.
 Json requirements(const http::Request& request) {
     Json needed = Json::object();
     for (const http::Header& header : request.headers) {
-        if (header.name == kTokenHeader) needed[header.name] = kToken;
         if (header.name == "Metadata" || header.name == "Metadata-Flavor") needed[header.name] = header.value;
-        if (header.name == "Authorization" && header.value == "Bearer Oracle")
-            needed[header.name] = header.value;
     }
     return needed;
 }

@@ -44,6 +44,17 @@ std::uint32_t le32(std::string_view bytes, std::size_t at) {
 
 }  // namespace
 
+namespace {
+
+bool ends_a_path(std::string_view text, std::size_t end) {
+    std::size_t start = end;
+    while (start > 0 && ((text[start - 1] >= 'a' && text[start - 1] <= 'z') || text[start - 1] == '_'))
+        --start;
+    return start > 0 && start < end && text[start - 1] == '/';
+}
+
+}  // namespace
+
 std::string without_secrets(std::string_view original) {
     const std::string cleaned = host::without_credentials(original);
     const std::string_view text = cleaned;
@@ -56,6 +67,8 @@ std::string without_secrets(std::string_view original) {
         while (label_end > 0 && kQuotes.find(text[label_end - 1]) != std::string_view::npos) --label_end;
         if (!ends_a_label(text, label_end)) continue;
         while (i < text.size() && kQuotes.find(text[i]) != std::string_view::npos) result += text[i++];
+        // "PUT http://169.254.169.254/latest/api/token": {...} is a request and its answer.
+        if (i < text.size() && text[i] == '{' && ends_a_path(text, label_end)) continue;
         const char quote = text[i - 1];
         for (const std::string_view scheme : {std::string_view("Bearer "), std::string_view("Basic ")}) {
             if (!text.substr(i).starts_with(scheme)) continue;

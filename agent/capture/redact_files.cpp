@@ -94,7 +94,9 @@ bool is_secret_key(std::string_view key) {
 void empty_secrets(Json& value, int depth = 0) {
     constexpr int kMaxNested = 4;
     for (auto& [key, item] : value.items()) {
-        if (value.is_object() && is_secret_key(key) && !item.is_null() && !item.is_boolean()) {
+        // A request to a metadata service is no label: what was asked may be a token, the entry is none.
+        const bool request = key.starts_with("GET ") || key.starts_with("PUT ");
+        if (value.is_object() && !request && is_secret_key(key) && !item.is_null() && !item.is_boolean()) {
             item = "REDACTED";
         } else if (item.is_structured()) {
             empty_secrets(item, depth);
@@ -109,6 +111,34 @@ void empty_secrets(Json& value, int depth = 0) {
             if (*nested != before) item = dump_json(*nested, -1);
         }
     }
+}
+
+// What a reader takes from cloud-init's instance-data.json; the rest is user data, keys and addresses.
+Json kept_of_instance_data(const Json& document) {
+    const auto object = [](const Json& from, const char* key) {
+        const auto found = from.is_object() ? from.find(key) : from.end();
+        return from.is_object() && found != from.end() && found->is_object() ? *found : Json::object();
+    };
+    const auto take = [](const Json& from, std::initializer_list<const char*> keys) {
+        Json kept = Json::object();
+        for (const char* key : keys) {
+            const auto found = from.find(key);
+            if (found != from.end() && found->is_primitive()) kept[key] = *found;
+        }
+        return kept;
+    };
+    Json result = Json::object();
+    result["v1"] = take(object(document, "v1"),
+                        {"cloud_name", "platform", "instance_id", "region", "availability_zone"});
+    const Json ds = object(document, "ds"), meta = object(ds, "meta_data");
+    Json kept = take(meta, {"instance_type", "instance-type"});
+    if (const Json compute = take(object(object(meta, "imds"), "compute"), {"vmSize"}); !compute.empty())
+        kept["imds"]["compute"] = compute;
+    result["ds"]["meta_data"] = std::move(kept);
+    const Json identity = object(object(object(ds, "dynamic"), "instance_identity"), "document");
+    if (const Json type = take(identity, {"instanceType"}); !type.empty())
+        result["ds"]["dynamic"]["instance_identity"]["document"] = type;
+    return result;
 }
 
 }  // namespace
@@ -251,6 +281,12 @@ std::optional<std::string> Redactor::file(std::string_view path, const std::stri
     if (path.ends_with("/machine-id") && value.size() == 32)
         return whole(pseudonyms_.of(Identity::machine_id, value));
     if (sysfs && name == "properties") return hardware_ids(text(content, Vocabulary::machine));
+    if (path.ends_with("/instance-data.json")) {
+        const auto parsed = parse_json(content);
+        const Json* document = std::get_if<Json>(&parsed);
+        return json(dump_json(document != nullptr ? kept_of_instance_data(*document) : Json::object()) +
+                    "\n");
+    }
     if (value.starts_with("{") || value.starts_with("[")) return json(content);
     return text(content, vocabulary_of(path));
 }

@@ -7,6 +7,7 @@ tests. A machine that comes from `gpucheck capture` is not listed here and is le
 
 usage: author.py [NAME...]     rewrites these machines (default: all); the verdict in expected.json is kept
 """
+import json
 import sys
 
 from recording import *  # noqa: F403
@@ -800,6 +801,138 @@ def h100_x2_fabric_not_started():
 @machine
 def h100_x2_mig_pending():
     return h100_pair("MIG was switched on for one H100 and waits for a reset.")
+
+
+# ---------------------------------------------------------------- whose instance it is: metadata.json
+
+LINK_LOCAL = "http://169.254.169.254"
+
+
+def told(document):
+    """A 200 with this JSON."""
+    return {"status": 200, "headers": {"Content-Type": "application/json"}, "body": json.dumps(document)}
+
+
+def aws_answers(instance_type):
+    token = {"X-aws-ec2-metadata-token": "RECORDED-TOKEN"}
+    document = {"accountId": "000011112222", "availabilityZone": "us-west-2b", "billingProducts": None, "imageId": "ami-0example",
+                "instanceId": "i-0example0000000001", "instanceType": instance_type, "region": "us-west-2", "version": "2017-09-30"}
+    return {f"PUT {LINK_LOCAL}/latest/api/token": {"status": 200, "body": "RECORDED-TOKEN",
+                                                   "requires": {"X-aws-ec2-metadata-token-ttl-seconds": "60"}},
+            f"GET {LINK_LOCAL}/latest/dynamic/instance-identity/document": told(document) | {"requires": token},
+            f"GET {LINK_LOCAL}/latest/meta-data/instance-life-cycle": {"status": 200, "body": "on-demand", "requires": token}}
+
+
+def nvme(m, index, model):
+    path = f"/sys/devices/pci0000:f0/0000:f0:{index:02x}.0"
+    m.file(f"{path}/class", "0x010802").file(f"{path}/vendor", "0x1d0f").file(f"{path}/device", "0xcd01")
+    m.file(f"{path}/nvme/nvme{index}/model", model)
+    return m.link(f"/sys/bus/pci/devices/0000:f0:{index:02x}.0", path)
+
+
+@machine
+def cloud_aws_p5_one_missing():
+    m = nvidia_guest("An AWS p5.48xlarge: the metadata service says that the type has eight H100, and seven are on the bus. The driver, /dev "
+                     "and every count on the machine agree on seven; only the type knows. Eight local drives and a network disk.",
+                     vm=("Amazon EC2", "p5.48xlarge"), count=7, expect={})
+    nvme(m, 0, "Amazon Elastic Block Store")
+    for i in range(1, 9):
+        nvme(m, i, "Amazon EC2 NVMe Instance Storage")
+    m.metadata = aws_answers("p5.48xlarge")
+    return m
+
+
+@machine
+def cloud_aws_called_gcp():
+    m = nvidia_guest("An AWS instance that the options call a Google one: the option is used, and the contradiction is told.",
+                     0x2237, 0x152f, "NVIDIA A10G", vm=AWS, expect={"provider": "gcp", "gpu_count": 1}, version="535.183.06")
+    m.metadata = aws_answers("g5.xlarge")
+    return m
+
+
+@machine
+def cloud_gcp_h100():
+    m = nvidia_guest("One H100 at Google: types and zones come as paths, the id as a number of 19 digits.", vm=("Google", "Google Compute Engine"),
+                     expect={})
+    instance = {"id": 1234567890123456789, "machineType": "projects/1/machineTypes/a3-highgpu-1g", "zone": "projects/1/zones/us-central1-a",
+                "scheduling": {"preemptible": "FALSE"}, "attributes": {"ssh-keys": "user:ssh-ed25519 AAAAEXAMPLE"}}
+    m.metadata = {"GET http://metadata.google.internal/computeMetadata/v1/?recursive=true&alt=json":
+                  told({"instance": instance}) | {"requires": {"Metadata-Flavor": "Google"}}}
+    return m
+
+
+@machine
+def cloud_gcp_service_silent():
+    m = nvidia_guest("One H100 at Google whose metadata service does not answer: nobody knows what was promised, and the report says why.",
+                     vm=("Google", "Google Compute Engine"), expect={})
+    m.metadata = {"GET http://metadata.google.internal/computeMetadata/v1/?recursive=true&alt=json": {"error": "timeout"}}
+    return m
+
+
+@machine
+def cloud_azure_h100_nvl():
+    m = nvidia_guest("One H100 NVL at Azure, recognised by the asset tag of the chassis: the maker's name is that of any Hyper-V.", 0x2321, 0x1839,
+                     "NVIDIA H100 NVL", vm=("Microsoft Corporation", "Virtual Machine"), expect={})
+    m.file("/sys/devices/virtual/dmi/id/chassis_asset_tag", "7783-7084-3265-9085-8269-3286-77")
+    compute = {"location": "westus3", "name": "gpu-vm-3", "vmId": "00000000-0000-0000-0000-000000000002", "priority": "Spot",
+               "vmSize": "Standard_NC40ads_H100_v5", "zone": "", "tags": ""}
+    m.metadata = {f"GET {LINK_LOCAL}/metadata/instance?api-version=2021-02-01": told({"compute": compute}) | {"requires": {"Metadata": "true"}}}
+    return m
+
+
+@machine
+def cloud_oci_a10():
+    m = nvidia_guest("One A10 at Oracle: the shape's name holds model and count.", 0x2236, 0x1482, "NVIDIA A10", expect={})
+    m.file("/sys/devices/virtual/dmi/id/chassis_asset_tag", "OracleCloud.com")
+    m.metadata = {f"GET {LINK_LOCAL}/opc/v2/instance/": told(
+        {"id": "ocid1.instance.oc1.phx.example", "shape": "VM.GPU.A10.1", "region": "phx", "canonicalRegionName": "us-phoenix-1",
+         "availabilityDomain": "XXXX:PHX-AD-1"}) | {"requires": {"Authorization": "Bearer Oracle"}}}
+    return m
+
+
+@machine
+def cloud_vultr_mi300x():
+    m = amd_guest("One MI300X at Vultr, recognised by a word of the kernel's command line; its metadata has no plan.", vm=KVM)
+    m.files["/proc/cmdline"] = m.files["/proc/cmdline"].replace(b"console=ttyS0", b"vultr console=ttyS0")
+    m.metadata = {f"GET {LINK_LOCAL}/v1.json": told({"instance-v2-id": "0aaaa000-example", "region": {"regioncode": "EWR"}})}
+    return m
+
+
+@machine
+def cloud_nebius_h200():
+    m = nvidia_guest("One H200 at Nebius: no mark in the firmware, so the provider comes from the options; the preset begins with the count.",
+                     0x2335, 0x18be, "NVIDIA H200", expect={"provider": "nebius"})
+    m.metadata = {"GET http://metadata.nebius.internal/v1/instance-data": {"error": "dns"},
+                  f"GET {LINK_LOCAL}/v1/instance-data": told(
+                      {"id": "computeinstance-example", "platform": "gpu-h200-sxm", "preset": "1gpu-16vcpu-200gb", "region": "eu-west1"})
+                  | {"requires": {"Metadata": "true"}}}
+    return m
+
+
+@machine
+def cloud_openstack_h100():
+    m = nvidia_guest("One H100 in a private OpenStack: the flavour is known and no table has it.", vm=("OpenStack Foundation", "OpenStack Nova"))
+    m.metadata = {f"GET {LINK_LOCAL}/openstack/latest/meta_data.json": told({"uuid": "00000000-0000-4000-8000-00000000000a",
+                                                                            "availability_zone": "nova"}),
+                  f"GET {LINK_LOCAL}/latest/meta-data/instance-type": {"status": 200, "body": "g1.h100x1"}}
+    return m
+
+
+@machine
+def cloud_runpod_h100():
+    return nvidia_guest("One H100 in a pod: the environment is all there is, and the firmware names the host's maker.",
+                        env={"RUNPOD_POD_ID": "example0pod", "RUNPOD_GPU_COUNT": "1"}, vm=("Supermicro", "AS -8125GS-TNMR2"), expect={})
+
+
+@machine
+def cloud_digitalocean_mi300x():
+    m = amd_guest("One MI300X droplet: the metadata names it but not its size, which the options give.",
+                  expect={"provider": "digitalocean", "instance_type": "gpu-mi300x1-192gb"})
+    m.file("/sys/devices/virtual/dmi/id/product_serial", "900000001")
+    m.metadata = {f"GET {LINK_LOCAL}/metadata/v1.json": told(
+        {"droplet_id": 900000001, "hostname": "gpu-node-01", "user_data": "", "vendor_data": "", "auth_key": "REDACTED", "region": "nyc3",
+         "tags": None})}
+    return m
 
 
 if __name__ == "__main__":

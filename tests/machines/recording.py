@@ -30,6 +30,7 @@ class Machine:
         }
         self.expect = {"gpu_count": 1} if expect is None else expect
         self.captured = None
+        self.metadata = None
         self.kernel_log = ""
 
     def file(self, path, content):
@@ -92,6 +93,8 @@ class Machine:
         (folder / "kernel.log").write_text(self.kernel_log)
         if self.captured is not None:
             (folder / "captured.txt").write_text("\n".join(self.captured) + "\n")
+        if self.metadata is not None:
+            (folder / "metadata.json").write_text(json.dumps(self.metadata, indent=2) + "\n")
         for answer, content in answers.items():
             (folder / answer).write_bytes(content)
         expected = json.loads(kept) if kept else {"verdict": "unknown", "findings": []}

@@ -1,5 +1,5 @@
-// What each metadata service answers, and every way in which it does not: none may cost more than its deadline, and
-// none may become an answer.
+// What each metadata service answers, and every way in which it does not: none may cost more than its
+// deadline, and none may become an answer.
 #include <gtest/gtest.h>
 
 #include "providers/http/recorded.h"
@@ -65,11 +65,12 @@ TEST(Clients, EachServiceTellsWhoTheInstanceIs) {
     struct Case {
         const char *provider, *id, *type, *region;
     };
-    for (const Case& one : {Case{"aws", "i-0example0000000001", "p5.48xlarge", "us-west-2"},
-                            Case{"gcp", "1234567890123456789", "a3-highgpu-8g", "us-central1"},
-                            Case{"azure", "00000000-0000-0000-0000-000000000002", "Standard_ND96isr_MI300X_v5", "westus3"},
-                            Case{"oci", "ocid1.instance.oc1.phx.example", "BM.GPU.MI300X.8", "us-phoenix-1"},
-                            Case{"nebius", "computeinstance-example", "gpu-h200-sxm/8gpu-128vcpu-1600gb", "eu-west1"}}) {
+    for (const Case& one :
+         {Case{"aws", "i-0example0000000001", "p5.48xlarge", "us-west-2"},
+          Case{"gcp", "1234567890123456789", "a3-highgpu-8g", "us-central1"},
+          Case{"azure", "00000000-0000-0000-0000-000000000002", "Standard_ND96isr_MI300X_v5", "westus3"},
+          Case{"oci", "ocid1.instance.oc1.phx.example", "BM.GPU.MI300X.8", "us-phoenix-1"},
+          Case{"nebius", "computeinstance-example", "gpu-h200-sxm/8gpu-128vcpu-1600gb", "eu-west1"}}) {
         const Identity identity = asked(*client, one.provider);
         EXPECT_EQ(text(identity.instance.id), one.id) << one.provider;
         EXPECT_EQ(text(identity.instance.type), one.type) << one.provider;
@@ -128,7 +129,8 @@ TEST(Clients, EveryFailureOfEveryServiceIsAReasonAndNoAnswer) {
         {Response{200, {}, "[1, 2]"}, "malformed"},
         {Response{200, {}, std::string(100'000, '[')}, "malformed"},
     };
-    for (const char* provider : {"digitalocean", "aws", "gcp", "azure", "oci", "vultr", "nebius", "openstack"}) {
+    for (const char* provider :
+         {"digitalocean", "aws", "gcp", "azure", "oci", "vultr", "nebius", "openstack"}) {
         for (const Case& one : cases) {
             Scripted client(one.outcome);
             const Identity identity = asked(client, provider, {}, milliseconds(400));
@@ -152,7 +154,9 @@ TEST(Clients, ValuesThatCannotBeAreMissing) {
     Scripted number(http::Response{200, {}, "{\"droplet_id\": 900000001}"});
     EXPECT_EQ(text(asked(number, "digitalocean").instance.id), "900000001");
     for (const char* preset : {"gpu-16vcpu", "-1gpu-", "99999999999gpu-1vcpu", "8cpu", ""}) {
-        EXPECT_FALSE(gpus_named("nebius", Fact<std::string>(std::string("gpu-h200-sxm/") + preset, "")).known()) << preset;
+        EXPECT_FALSE(
+            gpus_named("nebius", Fact<std::string>(std::string("gpu-h200-sxm/") + preset, "")).known())
+            << preset;
     }
     EXPECT_FALSE(gpus_named("oci", Fact<std::string>("VM.Standard.E5.8", "")).known());
     EXPECT_EQ(*gpus_named("oci", Fact<std::string>("VM.GPU.A10.2", "")), 2U);
@@ -196,7 +200,8 @@ TEST(Clients, BusyServicesAreAskedAgain) {
 }
 
 TEST(Clients, ProbeTakesOnlyAnAnswerOfItsOwnKind) {
-    const auto client = recorded(R"({"GET http://169.254.169.254/opc/v2/instance/": {"status": 200, "body": "{\"id\": \"ocid1.instance.oc1.x\", \"shape\": \"BM.GPU.H100.8\"}"},
+    const auto client = recorded(
+        R"({"GET http://169.254.169.254/opc/v2/instance/": {"status": 200, "body": "{\"id\": \"ocid1.instance.oc1.x\", \"shape\": \"BM.GPU.H100.8\"}"},
         "GET http://169.254.169.254/metadata/v1.json": {"status": 200, "body": "{\"droplet_id\": \"hello\"}"}})");
     Questions questions(*client, Clock::now() + milliseconds(5000), {});
     Identity identity;
@@ -214,7 +219,8 @@ TEST(Clients, ProbeTakesOnlyAnAnswerOfItsOwnKind) {
 TEST(Clients, CloudInitKeepsTheTypeWhereTheCloudWroteIt) {
     const Identity aws = from_cloud_init(
         R"({"v1": {"instance_id": "i-0123456789abcdef0", "region": "us-west-2", "availability_zone": "us-west-2c"},
-            "ds": {"dynamic": {"instance_identity": {"document": {"instanceType": "g5.12xlarge"}}}}})", "instance-data");
+            "ds": {"dynamic": {"instance_identity": {"document": {"instanceType": "g5.12xlarge"}}}}})",
+        "instance-data");
     EXPECT_EQ(text(aws.instance.type), "g5.12xlarge");
     EXPECT_EQ(text(aws.instance.zone), "us-west-2c");
     EXPECT_FALSE(from_cloud_init(R"({"v1": {"instance_id": "iid-01"}})", "x").instance.type.known());
@@ -224,13 +230,15 @@ TEST(Clients, CloudInitKeepsTheTypeWhereTheCloudWroteIt) {
 TEST(Clients, RecordingKeepsWhatClientsReadAndNoSecret) {
     const auto client = recorded();
     Recorder recorder(*client);
-    for (const char* provider : {"digitalocean", "aws", "gcp", "azure", "oci", "vultr", "nebius", "openstack"})
+    for (const char* provider :
+         {"digitalocean", "aws", "gcp", "azure", "oci", "vultr", "nebius", "openstack"})
         asked(recorder, provider, {"PLANTED-TOKEN", false, "2026-11-30"});
     const std::string text_of = dump_json(recorder.document());
     EXPECT_EQ(text_of.find("PLANTED"), std::string::npos) << text_of;
     EXPECT_EQ(text_of.find("TOKEN=="), std::string::npos);
     const auto again = recorded(text_of.c_str());
-    for (const char* provider : {"digitalocean", "aws", "gcp", "azure", "oci", "vultr", "nebius", "openstack"}) {
+    for (const char* provider :
+         {"digitalocean", "aws", "gcp", "azure", "oci", "vultr", "nebius", "openstack"}) {
         const Identity before = asked(*client, provider), after = asked(*again, provider);
         EXPECT_EQ(text(before.instance.id), text(after.instance.id)) << provider;
         EXPECT_EQ(text(before.instance.type), text(after.instance.type)) << provider;

@@ -19,8 +19,9 @@ Sightings nothing() {
     Sightings sightings;
     for (Fact<std::string>* fact :
          {&sightings.sys_vendor, &sightings.product_name, &sightings.board_vendor, &sightings.bios_vendor,
-          &sightings.chassis_asset_tag, &sightings.product_serial, &sightings.product_uuid, &sightings.hypervisor_uuid,
-          &sightings.kernel_cmdline, &sightings.cloud_id, &sightings.cloud_name, &sightings.runpod_pod_id})
+          &sightings.chassis_asset_tag, &sightings.product_serial, &sightings.product_uuid,
+          &sightings.hypervisor_uuid, &sightings.kernel_cmdline, &sightings.cloud_id, &sightings.cloud_name,
+          &sightings.runpod_pod_id})
         *fact = absent;
     for (Fact<bool>* fact : {&sightings.etc_vultr, &sightings.run_scaleway, &sightings.crusoe_agent})
         *fact = Fact<bool>(false, "file");
@@ -132,7 +133,8 @@ TEST(Detect, FilesOfAMachineAreTheSightings) {
         .file("/sys/class/dmi/id/chassis_asset_tag", "OracleCloud.com \n")
         .file("/proc/cmdline", "quiet\n")
         .file("/run/cloud-init/instance-data.json", R"({"v1": {"cloud_name": "oracle"}})")
-        .beside("process.json", R"({"uid":0,"gids":[0],"env":{"RUNPOD_POD_ID":"p"},"now":"2026-11-30T10:00:00Z"})");
+        .beside("process.json",
+                R"({"uid":0,"gids":[0],"env":{"RUNPOD_POD_ID":"p"},"now":"2026-11-30T10:00:00Z"})");
     const host::Sysroot root = machine.open();
     const Sightings sightings = read_sightings(root);
     EXPECT_EQ(*sightings.chassis_asset_tag, "OracleCloud.com");

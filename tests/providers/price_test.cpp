@@ -3,9 +3,9 @@
 
 #include "agent/hourly_price.h"
 #include "checks/cost/data/instance_prices.h"
+#include "checks/specs/instances.h"
 #include "providers/http/recorded.h"
 #include "providers/instance.h"
-#include "checks/specs/instances.h"
 #include "providers/price.h"
 
 namespace gpucheck {
@@ -78,8 +78,10 @@ TEST(Price, AnotherMarketIsAnotherPrice) {
     EXPECT_FALSE(hourly_price(table, instance("digitalocean", "gpu-mi300x8-1536gb-spot"), kEight, 8).known());
     EXPECT_FALSE(hourly_price(table, instance("aws", "p5.48xlarge", "spot"), kEight, 8).known());
     EXPECT_TRUE(hourly_price(table, instance("aws", "p5.48xlarge", "on-demand"), kEight, 8).known());
-    EXPECT_EQ(*hourly_price(table, instance("digitalocean", "gpu-mi350x8-2304gb-spot"), kEight, 8)->market, "spot");
-    EXPECT_NE(hourly_price(table, instance("nobody", "x"), kEight, 8).why().find("--price"), std::string::npos);
+    EXPECT_EQ(*hourly_price(table, instance("digitalocean", "gpu-mi350x8-2304gb-spot"), kEight, 8)->market,
+              "spot");
+    EXPECT_NE(hourly_price(table, instance("nobody", "x"), kEight, 8).why().find("--price"),
+              std::string::npos);
 }
 
 Fact<HourlyPrice> listed(const std::string& provider, const Instance& of, const std::string& answers) {
@@ -91,30 +93,37 @@ Fact<HourlyPrice> listed(const std::string& provider, const Instance& of, const 
 }
 
 std::string azure_url(const std::string& size, const std::string& region) {
-    return "GET https://prices.azure.com/api/retail/prices?api-version=2023-01-01-preview&$filter=serviceName%20eq%20%27"
-           "Virtual%20Machines%27%20and%20armRegionName%20eq%20%27" + region + "%27%20and%20armSkuName%20eq%20%27" + size +
+    return "GET "
+           "https://prices.azure.com/api/retail/"
+           "prices?api-version=2023-01-01-preview&$filter=serviceName%20eq%20%27"
+           "Virtual%20Machines%27%20and%20armRegionName%20eq%20%27" +
+           region + "%27%20and%20armSkuName%20eq%20%27" + size +
            "%27%20and%20priceType%20eq%20%27Consumption%27";
 }
 
 std::string azure_item(const char* product, const char* name, double usd) {
-    return std::string(R"({\"currencyCode\": \"USD\", \"unitOfMeasure\": \"1 Hour\", \"armSkuName\": \"S\", \"productName\": \")") +
-           product + R"(\", \"skuName\": \")" + name + R"(\", \"meterName\": \")" + name + R"(\", \"retailPrice\": )" +
-           std::to_string(usd) + "}";
+    return std::string(
+               R"({\"currencyCode\": \"USD\", \"unitOfMeasure\": \"1 Hour\", \"armSkuName\": \"S\", \"productName\": \")") +
+           product + R"(\", \"skuName\": \")" + name + R"(\", \"meterName\": \")" + name +
+           R"(\", \"retailPrice\": )" + std::to_string(usd) + "}";
 }
 
 TEST(Price, AzureLeavesOutWindowsSpotAndDedicatedHosts) {
     Instance one = instance("azure", "S");
     one.region = Fact<std::string>("eastus", "test");
     const auto answer = [&](const std::string& items) {
-        return "{\"" + azure_url("S", "eastus") + R"(": {"status": 200, "body": "{\"Items\": [)" + items + R"(]}"}})";
+        return "{\"" + azure_url("S", "eastus") + R"(": {"status": 200, "body": "{\"Items\": [)" + items +
+               R"(]}"}})";
     };
-    const std::string items = azure_item("Virtual Machines Windows", "S", 60) + "," + azure_item("VM", "S Spot", 9) + "," +
-                              azure_item("VM", "S Low Priority", 8) + "," + azure_item("VM Dedicated Host", "S", 70);
+    const std::string items = azure_item("Virtual Machines Windows", "S", 60) + "," +
+                              azure_item("VM", "S Spot", 9) + "," + azure_item("VM", "S Low Priority", 8) +
+                              "," + azure_item("VM Dedicated Host", "S", 70);
     const Fact<HourlyPrice> price = listed("azure", one, answer(items + "," + azure_item("VM", "S", 48)));
     ASSERT_TRUE(price.known()) << price.why();
     EXPECT_DOUBLE_EQ(*price->instance_usd, 48);
     EXPECT_FALSE(listed("azure", one, answer(items)).known());
-    EXPECT_FALSE(listed("azure", one, answer(azure_item("VM", "S", 48) + "," + azure_item("VM", "S", 49))).known());
+    EXPECT_FALSE(
+        listed("azure", one, answer(azure_item("VM", "S", 48) + "," + azure_item("VM", "S", 49))).known());
     one.lifecycle = Fact<std::string>("spot", "test");
     EXPECT_DOUBLE_EQ(*listed("azure", one, answer(items))->instance_usd, 9);
     one.type = Fact<std::string>("S' or '1' eq '1", "test");
@@ -124,8 +133,11 @@ TEST(Price, AzureLeavesOutWindowsSpotAndDedicatedHosts) {
 TEST(Price, VultrAndOciListWholeInstances) {
     const char* const plans =
         R"({"GET https://api.vultr.com/v2/plans-metal?per_page=500": {"status": 200, "body": "{\"plans_metal\": [{\"id\": \"vbm-free\", \"hourly_cost\": 0}, {\"id\": \"vbm-256c-2048gb-8-mi300x-gpu\", \"hourly_cost\": 17.52, \"hourly_cost_preemptible\": 14.72}]}"}})";
-    EXPECT_DOUBLE_EQ(*listed("vultr", instance("vultr", "vbm-256c-2048gb-8-mi300x-gpu"), plans)->instance_usd, 17.52);
-    EXPECT_DOUBLE_EQ(*listed("vultr", instance("vultr", "vbm-256c-2048gb-8-mi300x-gpu", "spot"), plans)->instance_usd, 14.72);
+    EXPECT_DOUBLE_EQ(*listed("vultr", instance("vultr", "vbm-256c-2048gb-8-mi300x-gpu"), plans)->instance_usd,
+                     17.52);
+    EXPECT_DOUBLE_EQ(
+        *listed("vultr", instance("vultr", "vbm-256c-2048gb-8-mi300x-gpu", "spot"), plans)->instance_usd,
+        14.72);
     EXPECT_FALSE(listed("vultr", instance("vultr", "vbm-free"), plans).known());  // zero is unknown
     EXPECT_FALSE(listed("vultr", instance("vultr", "vbm-other"), plans).known());
     const char* const estimator =
