@@ -117,9 +117,9 @@ std::optional<std::string> expectation(const std::string& key, const Json& value
 }
 
 std::variant<delivery::Sink, std::string> read_sink(const Json& json, const std::string& place) {
-    Members members(
-        json, place,
-        {"url", "token_file", "token_credential", "ca_file", "pin", "timeout_s", "insecure_http"});
+    Members members(json, place,
+                    {"url", "token_file", "token_credential", "ca_file", "pin", "timeout_s", "insecure_http",
+                     "prove_identity", "enrolment_token_file"});
     delivery::Sink sink;
     sink.url = members.text("url");
     sink.token_file = members.text("token_file");
@@ -128,8 +128,13 @@ std::variant<delivery::Sink, std::string> read_sink(const Json& json, const std:
     sink.pin = members.text("pin");
     sink.timeout_s = members.number("timeout_s", 0.1, 600).value_or(sink.timeout_s);
     sink.insecure_http = members.flag("insecure_http", false);
+    sink.prove_identity = members.flag("prove_identity", false);
+    sink.enrolment_token_file = members.text("enrolment_token_file");
     members.must_be_absolute("token_file", sink.token_file);
     members.must_be_absolute("ca_file", sink.ca_file);
+    members.must_be_absolute("enrolment_token_file", sink.enrolment_token_file);
+    if (!sink.enrolment_token_file.empty() && !sink.prove_identity)
+        members.refuse("enrolment_token_file", "needs \"prove_identity\": true");
     if (sink.token_credential.find('/') != std::string::npos || sink.token_credential == "..")
         members.refuse("token_credential", "must be a file name without a folder");
     if (members.error().empty())

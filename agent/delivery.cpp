@@ -18,6 +18,7 @@
 #include "agent/report/render.h"
 #include "providers/delivery/gzip.h"
 #include "providers/delivery/message.h"
+#include "providers/identity/proof.h"
 #include "providers/sign/dsse.h"
 #include "providers/sign/key_file.h"
 
@@ -50,6 +51,7 @@ delivery::Entry entry_of(const DeliveryPlan& plan, const Outgoing& report, std::
     entry.report_id = report.report_id;
     entry.created = report.created;
     entry.source = report.source;
+    entry.provider = report.provider;
     entry.content_type = sign::kEnvelopeType;
     entry.body = report.json;
     if (!report.enveloped) {
@@ -66,6 +68,26 @@ delivery::Entry entry_of(const DeliveryPlan& plan, const Outgoing& report, std::
         entry.gzip = true;
     }
     return entry;
+}
+
+// The digest is of the bytes that travel: a proof for one report is none for another.
+std::variant<std::vector<http::Header>, std::string> proof_of(const delivery::Entry& entry,
+                                                              http::Client& client) {
+    const auto digest = sign::sha256(entry.body);
+    if (const auto* error = std::get_if<sign::Error>(&digest)) return error->what;
+    identity::Claim claim;
+    claim.provider = entry.provider;
+    claim.audience = entry.sink.url;
+    claim.report_sha256 = *std::get_if<std::string>(&digest);
+    if (!entry.sink.enrolment_token_file.empty()) {
+        auto token = delivery::read_token_file(entry.sink.enrolment_token_file);
+        if (auto* read = std::get_if<delivery::Token>(&token)) claim.enrolment_token = std::move(read->value);
+    }
+    auto given = identity::prove(claim, client);
+    if (const auto* missing = std::get_if<Missing>(&given)) return missing->source + ": " + missing->why;
+    auto& proof = *std::get_if<identity::Proof>(&given);
+    return std::vector<http::Header>{{"gpucheck-identity-kind", proof.kind},
+                                     {"gpucheck-identity", std::move(proof.value)}};
 }
 
 double dice() {
@@ -175,6 +197,7 @@ delivery::FlushResult deliver_now(const DeliveryPlan& plan, const DeliverOptions
     flush.now_s = [] { return static_cast<std::int64_t>(std::time(nullptr)); };
     flush.dice = dice;
     const auto client = http::curl_client();
+    flush.proof = [&client](const delivery::Entry& entry) { return proof_of(entry, *client); };
     return delivery::flush(*spool, *client, flush);
 }
 

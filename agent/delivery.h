@@ -36,8 +36,9 @@ std::string default_state_folder();
 struct Outgoing {
     std::string report_id, created, source;
     Verdict verdict = Verdict::unknown;
-    std::string json;        ///< the report, or with `enveloped` an envelope around it
-    bool enveloped = false;  ///< signed already
+    std::string json;           ///< the report, or with `enveloped` an envelope around it
+    bool enveloped = false;     ///< signed already
+    std::string provider = {};  ///< of the instance; empty: not known
 };
 Outgoing outgoing(const report::Report& report);
 

@@ -58,6 +58,7 @@ std::variant<Outgoing, std::string> bare_report(const std::string& text, const J
     report.verdict = *verdict;
     report.source = delivery::source_uri(text_in(json, "instance", "provider"),
                                          text_in(json, "instance", "id"), text_in(json, "host", "hostname"));
+    report.provider = text_in(json, "instance", "provider");
     report.json = text;
     return report;
 }

@@ -40,7 +40,7 @@ std::string bash(const CLI::App& app) {
            "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command= word "
            "words i\n"
            "    case $previous in\n"
-           "        --from|--check-table|--model) COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n"
+           "        --from|--check-table|--model|--config|--key) COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n"
            "        --assume) COMPREPLY=($(compgen -W 'datasheet published' -- \"$current\")); return ;;\n"
            "        --machine|--specs|--driver-dir) COMPREPLY=($(compgen -d -- \"$current\")); return ;;\n"
            "        --output) COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n"

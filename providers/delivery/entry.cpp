@@ -48,7 +48,9 @@ Json json_of(const Sink& sink) {
                 {"ca_file", sink.ca_file},
                 {"pin", sink.pin},
                 {"timeout_s", sink.timeout_s},
-                {"insecure_http", sink.insecure_http}};
+                {"insecure_http", sink.insecure_http},
+                {"prove_identity", sink.prove_identity},
+                {"enrolment_token_file", sink.enrolment_token_file}};
 }
 
 Sink sink_from(const Json& json) {
@@ -61,6 +63,8 @@ Sink sink_from(const Json& json) {
     const auto timeout = json.find("timeout_s");
     if (timeout != json.end() && timeout->is_number()) sink.timeout_s = timeout->get<double>();
     sink.insecure_http = flag_of(json, "insecure_http");
+    sink.prove_identity = flag_of(json, "prove_identity");
+    sink.enrolment_token_file = text_of(json, "enrolment_token_file");
     return sink;
 }
 
@@ -105,15 +109,11 @@ std::optional<EntryName> EntryName::parse(std::string_view file) {
 }
 
 std::string encode(const Entry& entry) {
-    const Json head{{"gpucheck_spool", 1},
-                    {"report_id", entry.report_id},
-                    {"created", entry.created},
-                    {"source", entry.source},
-                    {"content_type", entry.content_type},
-                    {"gzip", entry.gzip},
-                    {"sink", json_of(entry.sink)},
-                    {"bytes", entry.body.size()},
-                    {"fnv1a64", hex16(fnv1a(entry.body))}};
+    const Json head{{"gpucheck_spool", 1},        {"report_id", entry.report_id},
+                    {"created", entry.created},   {"source", entry.source},
+                    {"provider", entry.provider}, {"content_type", entry.content_type},
+                    {"gzip", entry.gzip},         {"sink", json_of(entry.sink)},
+                    {"bytes", entry.body.size()}, {"fnv1a64", hex16(fnv1a(entry.body))}};
     return dump_json(head, -1) + "\n" + entry.body;
 }
 
@@ -135,6 +135,7 @@ std::variant<Entry, std::string> decode(std::string_view file) {
     entry.report_id = text_of(*head, "report_id");
     entry.created = text_of(*head, "created");
     entry.source = text_of(*head, "source");
+    entry.provider = text_of(*head, "provider");
     entry.content_type = text_of(*head, "content_type");
     entry.gzip = flag_of(*head, "gzip");
     entry.body = body;

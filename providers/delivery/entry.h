@@ -40,6 +40,7 @@ struct Entry {
     bool gzip = false;         ///< the body is compressed
     Sink sink;
     std::string body;
+    std::string provider = {};  ///< whose instance this is, for a proof of identity
 };
 
 /// A line of JSON with length and checksum of the body, then the body.

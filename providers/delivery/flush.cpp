@@ -126,11 +126,23 @@ class Round {
         const auto left = std::chrono::duration_cast<milliseconds>(options_.end - Clock::now());
         const milliseconds own(
             static_cast<milliseconds::rep>(std::clamp(entry.sink.timeout_s, 0.1, 600.0) * 1000));
-        const http::Request request =
+        http::Request request =
             request_of(entry, std::get_if<Token>(&*receiver.token)->value, std::min(left, own));
         if (request.body.size() > kMostBodyBytes)
             return http::Response{413, {}, {}};  // no receiver that follows the contract takes it
+        if (entry.sink.prove_identity) add_proof(entry, request);
         return client_.perform(request);
+    }
+
+    void add_proof(const Entry& entry, http::Request& request) {
+        if (!options_.proof) return;
+        auto proof = options_.proof(entry);
+        if (const auto* why = std::get_if<std::string>(&proof)) {
+            tell(shown(entry.sink.url) + ": delivered without proof of which instance speaks: " + *why);
+            return;
+        }
+        for (http::Header& header : *std::get_if<std::vector<http::Header>>(&proof))
+            request.headers.push_back(std::move(header));
     }
 
     void settle(Claim& claim, const Decision& decision, Receiver& receiver, const std::string& where) {

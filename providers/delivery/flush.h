@@ -21,6 +21,9 @@ struct FlushOptions {
     std::vector<Sink> sinks;              ///< as configured today: they win over what an entry remembers
     std::function<std::int64_t()> now_s;  ///< seconds since 1970
     std::function<double()> dice;         ///< 0 to 1
+    /// Headers that prove to a sink with `prove_identity` who speaks, made anew for each try, or why there
+    /// are none: the report is delivered all the same.
+    std::function<std::variant<std::vector<http::Header>, std::string>(const Entry&)> proof;
 };
 
 struct FlushResult {

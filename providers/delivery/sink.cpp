@@ -106,7 +106,8 @@ std::string refusal_of(const Sink& sink) {
         return "over http anybody on the way can read and change a report: use https (http is for loopback "
                "and "
                "link-local addresses, or with \"insecure_http\": true)";
-    if (sink.has_token()) return "over http anybody on the way could read the token and use it: use https";
+    if (sink.has_token() || sink.prove_identity)
+        return "over http anybody on the way could read the token and use it: use https";
     return {};
 }
 
@@ -150,6 +151,14 @@ std::variant<Token, std::string> read_token(const Sink& sink) {
                    ": CREDENTIALS_DIRECTORY is not set (systemd sets it for LoadCredential=)";
         path = std::string(folder) + "/" + sink.token_credential;
     }
+    auto token = read_token_file(path);
+    // systemd gives credentials mode 0400 or 0440 in a folder that only the service enters.
+    if (auto* read = std::get_if<Token>(&token); read != nullptr && !sink.token_credential.empty())
+        read->warning.clear();
+    return token;
+}
+
+std::variant<Token, std::string> read_token_file(const std::string& path) {
     auto content = disk::read_file(path, kMostToken);
     if (const auto* error = std::get_if<disk::Error>(&content)) return error->what;
     auto& [text, mode] = *std::get_if<disk::Content>(&content);
@@ -161,8 +170,7 @@ std::variant<Token, std::string> read_token(const Sink& sink) {
         std::all_of(token.value.begin(), token.value.end(), [](char c) { return c > ' ' && c < '\x7f'; });
     if (token.value.empty()) return path + ": holds no token";
     if (!printable) return path + ": holds something else than one token on one line";
-    // systemd gives credentials mode 0400 or 0440 in a folder that only the service enters.
-    if (disk::readable_by_others(mode) && sink.token_credential.empty())
+    if (disk::readable_by_others(mode))
         token.warning = path + ": others than its owner may read this token: chmod 600 " + path;
     return token;
 }

@@ -18,7 +18,9 @@ struct Sink {
     std::string ca_file;           ///< PEM; empty: the system's
     std::string pin;               ///< "sha256//BASE64" of the server's public key; empty: none
     double timeout_s = 10;
-    bool insecure_http = false;  ///< http:// also beyond this machine's own link
+    bool insecure_http = false;        ///< http:// also beyond this machine's own link
+    bool prove_identity = false;       ///< send the provider's proof of which instance speaks
+    std::string enrolment_token_file;  ///< one-time token where the provider gives no proof; empty: none
     bool operator==(const Sink&) const = default;
     bool has_token() const { return !token_file.empty() || !token_credential.empty(); }
 };
@@ -43,5 +45,7 @@ struct Token {
 };
 /// Reads it now. The error is a sentence without any part of it.
 std::variant<Token, std::string> read_token(const Sink& sink);
+/// The same of any file of a secret.
+std::variant<Token, std::string> read_token_file(const std::string& path);
 
 }  // namespace gpucheck::delivery

@@ -46,10 +46,6 @@ std::variant<LoadedKey, Error> load_key(const std::string& path) {
     return loaded;
 }
 
-std::variant<LoadedKey, Error> existing_own_key(const std::string& folder) {
-    return load_key(folder + "/" + kName);
-}
-
 std::variant<LoadedKey, Error> own_key(const std::string& folder) {
     const std::string path = folder + "/" + kName;
     auto content = disk::read_file(path, kMostBytes);

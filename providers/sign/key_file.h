@@ -20,7 +20,5 @@ std::variant<LoadedKey, Error> load_key(const std::string& path);
 /// The key.pem of `folder`; the first call makes it, mode 0600. Of several processes that make it at once one
 /// wins and all get its key.
 std::variant<LoadedKey, Error> own_key(const std::string& folder);
-/// Without making one: the error says that there is none yet.
-std::variant<LoadedKey, Error> existing_own_key(const std::string& folder);
 
 }  // namespace gpucheck::sign

@@ -163,6 +163,25 @@ TEST_F(FlushTest, TheConfigOfTodayWinsOverWhatTheEntryRemembers) {
     EXPECT_EQ(header(client.requests[0], "Authorization"), "Bearer s3cret");
 }
 
+TEST_F(FlushTest, AProofGoesWhereItIsAskedForAndItsLackStopsNothing) {
+    Sink asks;
+    asks.url = "https://a.example/proof";
+    asks.prove_identity = true;
+    keep(1, Verdict::fail, asks);
+    keep(2);
+    options.proof = [](const Entry&) { return std::vector<http::Header>{{"gpucheck-identity", "proof"}}; };
+    Scripted client({status(200)});
+    EXPECT_EQ(flush(spool, client, options).delivered, 2U);
+    EXPECT_EQ(header(client.requests[0], "gpucheck-identity"), "proof");
+    EXPECT_EQ(header(client.requests[1], "gpucheck-identity"), "");
+    keep(3, Verdict::fail, asks);
+    options.proof = [](const Entry&) { return std::string("aws: HTTP 404"); };
+    const FlushResult result = flush(spool, client, options);
+    EXPECT_EQ(result.delivered, 1U);
+    ASSERT_EQ(result.told.size(), 1U);
+    EXPECT_NE(result.told.front().find("HTTP 404"), std::string::npos);
+}
+
 TEST_F(FlushTest, EndsWithItsTimeAndNeverSendsAfterIt) {
     keep(1);
     options.end = std::chrono::steady_clock::now();

@@ -162,7 +162,7 @@ TEST(Dsse, EveryCutIsAnErrorAndNeverVerifies) {
 TEST(KeyFile, IsMadeOnceForItsOwnerAlone) {
     const test::Folder folder;
     const std::string state = folder.path("state");
-    EXPECT_TRUE(std::holds_alternative<Error>(existing_own_key(state)));
+    EXPECT_TRUE(std::holds_alternative<Error>(load_key(state + "/key.pem")));
     const auto first = std::get<LoadedKey>(own_key(state));
     EXPECT_EQ(first.warning, "");
     struct stat status {};
