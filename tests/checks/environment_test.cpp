@@ -38,7 +38,8 @@ TEST(Environment, AnOverrideOnARadeonIsADecision) {
 TEST(Environment, AnOverrideWithoutATargetToCompareIsUnknown) {
     Snapshot machine = healthy_mi300x_vf();
     machine.gpus[0].amd.kfd_nodes[0].gfx_target_version = Missing{"properties", "EPERM"};
-    EXPECT_EQ(with_variable(machine, "HSA_OVERRIDE_GFX_VERSION", "9.4.2"), "env.hsa_override.unread host unknown");
+    EXPECT_EQ(with_variable(machine, "HSA_OVERRIDE_GFX_VERSION", "9.4.2"),
+              "env.hsa_override.unread host unknown");
 }
 
 TEST(Environment, SerialisedLaunchesWarn) {
@@ -64,7 +65,8 @@ TEST(Environment, DebuggersWarnOnNvidia) {
 
 TEST(Environment, NamesThatNothingReadsWarn) {
     EXPECT_EQ(with_variable(healthy_mi300x_vf(), "HIP_DEVICE_MAX_HW_QUEUES", "8"), "env.no_effect host warn");
-    EXPECT_EQ(with_variable(healthy_h100_x8(), "HSA_OVERRIDE_THERMAL_LIMIT", "110"), "env.no_effect host warn");
+    EXPECT_EQ(with_variable(healthy_h100_x8(), "HSA_OVERRIDE_THERMAL_LIMIT", "110"),
+              "env.no_effect host warn");
     EXPECT_EQ(with_variable(healthy_mi300x_vf(), "GPU_MAX_HW_QUEUES", "8"), "");
 }
 

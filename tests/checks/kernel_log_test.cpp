@@ -58,9 +58,11 @@ TEST(KernelLogCheck, PassesForEverySubject) {
 TEST(KernelLogCheck, PinsAnEventOnItsGpu) {
     const Snapshot healthy = healthy_h100_x8();
     const std::string gpu = healthy.gpus.at(2).bdf.str();
-    EXPECT_EQ(said_of(with_events(healthy, {event("xid.79", Verdict::fail, gpu)})), "xid.79 " + gpu + " fail");
+    EXPECT_EQ(said_of(with_events(healthy, {event("xid.79", Verdict::fail, gpu)})),
+              "xid.79 " + gpu + " fail");
     const std::string gone = "0000:fe:00.0";
-    EXPECT_EQ(said_of(with_events(healthy, {event("xid.79", Verdict::fail, gone)})), "xid.79 " + gone + " fail")
+    EXPECT_EQ(said_of(with_events(healthy, {event("xid.79", Verdict::fail, gone)})),
+              "xid.79 " + gone + " fail")
         << "it left the bus";
     EXPECT_EQ(said_of(with_events(healthy, {event("pcie.error.fatal", Verdict::fail, gone)})), "")
         << "some other device";
@@ -88,10 +90,11 @@ TEST(KernelLogCheck, LinkLimitsOnBareMetalGpusOnly) {
     Snapshot metal = healthy_h100_x8(), guest = healthy_mi300x_vf();
     const LogEvent limited = event("pcie.bandwidth.limited", Verdict::warn, metal.gpus.at(0).bdf.str());
     EXPECT_EQ(said_of(with_events(metal, {limited})), "pcie.bandwidth.limited " + limited.bdf + " warn");
-    EXPECT_EQ(said_of(with_events(metal, {event("pcie.bandwidth.limited", Verdict::warn, "0000:01:00.0")})), "");
-    EXPECT_EQ(
-        said_of(with_events(guest, {event("pcie.bandwidth.limited", Verdict::warn, guest.gpus.at(0).bdf.str())})),
-        "");
+    EXPECT_EQ(said_of(with_events(metal, {event("pcie.bandwidth.limited", Verdict::warn, "0000:01:00.0")})),
+              "");
+    EXPECT_EQ(said_of(with_events(
+                  guest, {event("pcie.bandwidth.limited", Verdict::warn, guest.gpus.at(0).bdf.str())})),
+              "");
 }
 
 TEST(KernelLogCheck, HistoryAndPresentOwnersSoften) {
@@ -110,8 +113,9 @@ TEST(KernelLogCheck, HistoryAndPresentOwnersSoften) {
 TEST(KernelLogCheck, CodesOutliveTheSnapshotAndHostileOnesAreReplaced) {
     Findings findings;
     {
-        const Snapshot machine = with_events(healthy_h100_x8(), {event("xid.79", Verdict::fail, "0000:fe:00.0"),
-                                                          event("a\x1b[31m", Verdict::fail, "")});
+        const Snapshot machine = with_events(
+            healthy_h100_x8(),
+            {event("xid.79", Verdict::fail, "0000:fe:00.0"), event("a\x1b[31m", Verdict::fail, "")});
         findings = run_check(kKernelLogCheck, machine, Profile::quick).findings;
     }
     ASSERT_GE(findings.size(), 2U);

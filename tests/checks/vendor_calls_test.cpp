@@ -56,8 +56,9 @@ TEST(VendorCalls, EveryOutcomeHasItsCode) {
 }
 
 TEST(VendorCalls, NameLibraryCallAndDevice) {
-    const Findings findings = complaints(
-        kVendorCallsCheck, with_troubles({trouble("crashed", "SIGSEGV"), trouble("exited", "exit status 3", "")}));
+    const Findings findings =
+        complaints(kVendorCallsCheck,
+                   with_troubles({trouble("crashed", "SIGSEGV"), trouble("exited", "exit status 3", "")}));
     ASSERT_EQ(findings.size(), 2U);
     EXPECT_EQ(findings[0].subject.id, "0000:19:00.0");
     EXPECT_EQ(findings[0].expected, "libnvidia-ml.so.1: nvmlDeviceGetEccMode returns");

@@ -19,7 +19,8 @@ TEST(VisibleDevices, HealthyMachinesSayNothing) {
 
 TEST(VisibleDevices, CudaListsThatHideEverything) {
     for (const char* list : {"", "-1", "NoDevFiles", "8", "-1,0,1", "all", ",0", "99999999999999999999"}) {
-        EXPECT_EQ(with_visible(healthy_h100_x8(), {{"CUDA_VISIBLE_DEVICES", list}}), "env.visible.none host fail")
+        EXPECT_EQ(with_visible(healthy_h100_x8(), {{"CUDA_VISIBLE_DEVICES", list}}),
+                  "env.visible.none host fail")
             << list;
     }
 }
@@ -33,7 +34,8 @@ TEST(VisibleDevices, CudaListsThatHideNothing) {
 }
 
 TEST(VisibleDevices, HalfOfTheGpusWarns) {
-    EXPECT_EQ(with_visible(healthy_h100_x8(), {{"CUDA_VISIBLE_DEVICES", "0,1,2,3"}}), "env.visible.some host warn");
+    EXPECT_EQ(with_visible(healthy_h100_x8(), {{"CUDA_VISIBLE_DEVICES", "0,1,2,3"}}),
+              "env.visible.some host warn");
     EXPECT_EQ(with_visible(healthy_h100_x8(), {{"CUDA_VISIBLE_DEVICES", "0,1,2,-1,3,4,5,6,7"}}),
               "env.visible.some host warn");
     EXPECT_EQ(with_visible(healthy_h100_x8(), {{"CUDA_VISIBLE_DEVICES", "GPU-8f3b0c12,GPU-77aa"}}),
@@ -47,8 +49,10 @@ TEST(VisibleDevices, HalfOfTheGpusWarns) {
 
 TEST(VisibleDevices, EmptyAmdMasksOnlyWarn) {
     EXPECT_EQ(with_visible(healthy_mi300x_vf(), {{"HIP_VISIBLE_DEVICES", ""}}), "env.visible.none host warn");
-    EXPECT_EQ(with_visible(healthy_mi300x_vf(), {{"CUDA_VISIBLE_DEVICES", ""}}), "env.visible.none host warn");
-    EXPECT_EQ(with_visible(healthy_mi300x_vf(), {{"HIP_VISIBLE_DEVICES", "-1"}}), "env.visible.none host fail");
+    EXPECT_EQ(with_visible(healthy_mi300x_vf(), {{"CUDA_VISIBLE_DEVICES", ""}}),
+              "env.visible.none host warn");
+    EXPECT_EQ(with_visible(healthy_mi300x_vf(), {{"HIP_VISIBLE_DEVICES", "-1"}}),
+              "env.visible.none host fail");
     EXPECT_EQ(with_visible(healthy_mi300x_vf(), {{"HIP_VISIBLE_DEVICES", "0"}}), "");
 }
 
@@ -66,13 +70,14 @@ TEST(VisibleDevices, TheInnerMaskCountsWithinTheOuter) {
     EXPECT_EQ(with_visible(machine, {{"ROCR_VISIBLE_DEVICES", "2"}, {"CUDA_VISIBLE_DEVICES", "2"}}),
               "env.visible.masked host fail");
     EXPECT_EQ(with_visible(machine, {{"ROCR_VISIBLE_DEVICES", "2"}, {"CUDA_VISIBLE_DEVICES", "0"}}), "");
-    EXPECT_EQ(with_visible(machine, {{"ROCR_VISIBLE_DEVICES", "GPU-3cbd4e5f6071829d"}, {"HIP_VISIBLE_DEVICES", "1"}}),
+    EXPECT_EQ(with_visible(machine,
+                           {{"ROCR_VISIBLE_DEVICES", "GPU-3cbd4e5f6071829d"}, {"HIP_VISIBLE_DEVICES", "1"}}),
               "env.visible.masked host fail");
     // HIP's own name wins over the CUDA one.
-    EXPECT_EQ(
-        with_visible(machine,
-             {{"ROCR_VISIBLE_DEVICES", "2"}, {"HIP_VISIBLE_DEVICES", "0"}, {"CUDA_VISIBLE_DEVICES", "2"}}),
-        "");
+    EXPECT_EQ(with_visible(machine, {{"ROCR_VISIBLE_DEVICES", "2"},
+                                     {"HIP_VISIBLE_DEVICES", "0"},
+                                     {"CUDA_VISIBLE_DEVICES", "2"}}),
+              "");
 }
 
 TEST(VisibleDevices, PartitionsAreDevicesToHip) {
