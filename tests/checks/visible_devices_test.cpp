@@ -57,10 +57,10 @@ TEST(VisibleDevices, EmptyAmdMasksOnlyWarn) {
 }
 
 TEST(VisibleDevices, OpenClsOwnListOnlyWarns) {
-    EXPECT_EQ(with(healthy_mi300x_vf(), {{"GPU_DEVICE_ORDINAL", "7"}}), "env.visible.some host warn");
+    EXPECT_EQ(with_visible(healthy_mi300x_vf(), {{"GPU_DEVICE_ORDINAL", "7"}}), "env.visible.some host warn");
     for (const char* list : {"", "0"})
-        EXPECT_EQ(with(healthy_mi300x_vf(), {{"GPU_DEVICE_ORDINAL", list}}), "") << list;
-    EXPECT_EQ(with(healthy_h100_x8(), {{"GPU_DEVICE_ORDINAL", "7"}}), "");  // another vendor's
+        EXPECT_EQ(with_visible(healthy_mi300x_vf(), {{"GPU_DEVICE_ORDINAL", list}}), "") << list;
+    EXPECT_EQ(with_visible(healthy_h100_x8(), {{"GPU_DEVICE_ORDINAL", "7"}}), "");  // another vendor's
 }
 
 TEST(VisibleDevices, TheInnerMaskCountsWithinTheOuter) {
