@@ -24,6 +24,7 @@ install(FILES ${package_files}/_gpucheck DESTINATION share/zsh/vendor-completion
 install(FILES ${package_files}/gpucheck.fish DESTINATION share/fish/vendor_completions.d)
 install(FILES ${package_files}/changelog.gz DESTINATION share/doc/gpucheck)
 install(FILES cmake/package/copyright DESTINATION share/doc/gpucheck)
+install(FILES cmake/package/lintian-overrides DESTINATION share/lintian/overrides RENAME gpucheck)
 install(DIRECTORY cloud-init/examples DESTINATION share/doc/gpucheck FILES_MATCHING PATTERN "*.yaml")
 install(FILES cloud-init/systemd/gpucheck-boot.service cloud-init/systemd/gpucheck-passed.target
   cloud-init/systemd/gpucheck-report.service cloud-init/systemd/gpucheck-report.timer DESTINATION lib/systemd/system)

@@ -77,7 +77,8 @@ TEST(Redact, NothingOfASecretIsLeft) {
     EXPECT_EQ(root.process().env.at("LD_LIBRARY_PATH"), "/home/user1/lib");
     EXPECT_EQ(root.process().env.at("http_proxy"), "http://192.0.2.1:3128");
     EXPECT_EQ(root.process().env.at("CUDA_X"), "on host-1");
-    EXPECT_NE(captured.at("/run/cloud-init/instance-data.json").find("6.8.0-55-generic"), std::string::npos);
+    // Only what a reader takes of it.
+    EXPECT_EQ(captured.at("/run/cloud-init/instance-data.json").find("6.8.0-55-generic"), std::string::npos);
 }
 
 TEST(Redact, HardwareIdsAgreeInBothSpellings) {

@@ -5,6 +5,7 @@ usage: commands.py GPUCHECK MACHINE
 """
 import json
 import os
+import select
 import re
 import resource
 import signal
@@ -84,11 +85,14 @@ def late_reports(folder):
 
 
 def stop_children(parent):
-    """Each child that works is stopped; the one that delivers comes later than the budget and is not."""
+    """Each child that works is stopped; the one that delivers comes after the report was printed and is not."""
     end = time.monotonic() + 0.25
     while parent.poll() is None and time.monotonic() < end:
         try:
-            for child in Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split():
+            children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
+            if select.select([parent.stdout], [], [], 0)[0]:
+                return
+            for child in children:
                 os.kill(int(child), signal.SIGSTOP)
         except OSError:
             continue

@@ -140,6 +140,9 @@ TEST(GpuLink, NobodyPromisedOneToASingleGpu) {
 TEST(GpuLink, XgmiIsProvenOnBareMetalOnly) {
     Snapshot machine = healthy_mi300x_x8();
     machine.expected.gpu_link = Fact<std::string>("xgmi", "--expect");
+    for (Device& gpu : machine.gpus) {
+        for (KfdNode& node : gpu.amd.kfd_nodes) node.xgmi_links = fact(7U);
+    }
     EXPECT_EQ(said(kGpuLinkCheck, machine), "");
     for (Device& gpu : machine.gpus) {
         for (KfdNode& node : gpu.amd.kfd_nodes) node.xgmi_links = fact(0U);
