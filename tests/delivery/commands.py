@@ -5,9 +5,9 @@ usage: commands.py GPUCHECK MACHINE
 """
 import json
 import os
-import select
 import re
 import resource
+import select
 import signal
 import subprocess
 import sys
