@@ -18,7 +18,9 @@ std::vector<Precision> precisions_of(const CostPlan& plan, const cost::LlmModel&
     if (plan.weights) return {*plan.weights};
     if (model.native_weights.starts_with("mxfp4")) return {Precision::mxfp4};
     std::vector<Precision> list;
-    if (machine.has_fp8 == true) list.push_back(Precision::fp8);
+    // FP8 that was not measured, FP16 that was: a figure in FP16 is worth more than none in FP8.
+    if (machine.has_fp8 == true && (machine.fp8_flop_s || !machine.fp16_flop_s))
+        list.push_back(Precision::fp8);
     // Boards are compared in the format that most of them have; --weights fp4 compares those that have it.
     if (machine.has_fp4 == true && plan.machines.size() == 1) list.push_back(Precision::fp4);
     if (list.empty()) list.push_back(Precision::fp16);

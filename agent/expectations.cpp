@@ -58,9 +58,27 @@ std::variant<Promised, std::string> promised(const cli::MachineOptions& options,
     auto from_type = of_the_type(result.instance, options, boards);
     if (auto* error = std::get_if<std::string>(&from_type)) return std::move(*error);
     Expectations expected = std::move(std::get<Expectations>(from_type));
-    if (who != nullptr) expected = merge(who->promised, std::move(expected), result.conflicts);
+    // A service that names a type which nobody knows must not erase the one that the firmware names.
+    if (who != nullptr && options.instance_type.empty() && !expected.gpu_count.known() &&
+        who->type_offline.known()) {
+        Instance offline = result.instance;
+        offline.type = who->type_offline;
+        auto known = of_the_type(offline, options, boards);
+        if (const auto* promise = std::get_if<Expectations>(&known); promise && promise->gpu_count.known()) {
+            expected = *promise;
+            result.instance.type = who->type_offline;
+        }
+    }
+    result.type_by_option = !options.instance_type.empty() || !options.provider.empty();
+    if (who != nullptr && options.instance_type.empty()) {
+        expected = merge(who->promised, std::move(expected), result.conflicts);
+    } else if (who != nullptr) {  // the type that was asked for goes before what the service counts
+        expected = merge(std::move(expected), who->promised, result.conflicts);
+    }
     expected = merge(std::move(std::get<Expectations>(config)), std::move(expected), result.conflicts);
     result.expected = merge(std::move(std::get<Expectations>(flags)), std::move(expected), result.conflicts);
+    if (result.instance.type.known() && !result.expected.gpu_count.known())
+        result.unknown_type = result.instance.type;
     return result;
 }
 

@@ -16,6 +16,10 @@ struct Promised {
     Instance instance;
     Expectations expected;
     std::vector<std::string> conflicts;  ///< two of them disagree
+    /// A type that no row knows, so that it promises nothing: who named it, and which. Missing: there is
+    /// none, or something else tells how many GPUs there must be.
+    Fact<std::string> unknown_type;
+    bool type_by_option = false;  ///< the operator named provider or type, so that the promise was meant
 };
 
 /// --expect > config > the provider's own word > the type's row. The error is a sentence for the command

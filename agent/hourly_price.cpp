@@ -20,7 +20,7 @@ Missing of_nobody(const Instance& instance) {
     return Missing{"prices.json", "no row for " + *instance.provider + " " + *instance.type + how};
 }
 
-Fact<HourlyPrice> from_table(const PriceWish& wish, const Instance& instance) {
+Fact<HourlyPrice> from_table(const PriceWish& wish, const Instance& instance, std::size_t gpus_here) {
     if (!instance.provider.known() || !instance.type.known()) return of_nobody(instance);
     const auto loaded = cost::InstancePrices::load(wish.specs_folder);
     if (const auto* error = std::get_if<std::string>(&loaded)) return Missing{"prices.json", *error};
@@ -38,6 +38,10 @@ Fact<HourlyPrice> from_table(const PriceWish& wish, const Instance& instance) {
     if (row == nullptr) return of_nobody(instance);
     const Fact<long> age = providers::days_between(row->as_of, wish.today);
     const std::string source = "prices.json: " + row->provider + " " + row->type + " (" + row->source + ")";
+    if (row->gpu_count != gpus_here) {
+        return Missing{source, "refused: the price is for " + std::to_string(row->gpu_count) + " GPUs, and " +
+                                   std::to_string(gpus_here) + " are here"};
+    }
     Fact<HourlyPrice> price = price_of(row->usd_per_hour, Fact<unsigned>(row->gpu_count, source), row->market,
                                        row->as_of, age.known() && *age > providers::kFreshDays, source);
     if (age.known() || !price.known()) return price;
@@ -55,7 +59,8 @@ Fact<HourlyPrice> with_gpus(const Fact<HourlyPrice>& price, const Fact<unsigned>
     return Fact<HourlyPrice>(std::move(shared), price.source());
 }
 
-Fact<HourlyPrice> chosen(const PriceWish& wish, const Instance& instance, const Fact<unsigned>& gpus) {
+Fact<HourlyPrice> chosen(const PriceWish& wish, const Instance& instance, const Fact<unsigned>& gpus,
+                         std::size_t gpus_here) {
     if (!wish.text.empty() && wish.text != "api") {
         const auto usd = price_from_option(wish.text);
         if (!usd) return Missing{wish.source, "malformed: no price in USD"};
@@ -63,7 +68,7 @@ Fact<HourlyPrice> chosen(const PriceWish& wish, const Instance& instance, const 
         return price_of(*usd, gpus, market, wish.today, false, wish.source);
     }
     if (instance.price.known()) return instance.price;
-    Fact<HourlyPrice> listed = from_table(wish, instance);
+    Fact<HourlyPrice> listed = from_table(wish, instance, gpus_here);
     // Who asked for the provider's word is told why it is missing.
     if (!listed.known() && wish.text == "api" && instance.price.why() != "not looked at")
         return instance.price;
@@ -85,7 +90,7 @@ std::optional<double> price_from_option(const std::string& text) {
 
 Fact<HourlyPrice> hourly_price(const PriceWish& wish, const Instance& instance,
                                const Fact<unsigned>& gpus_of_type, std::size_t gpus_here) {
-    const Fact<HourlyPrice> price = with_gpus(chosen(wish, instance, gpus_of_type), gpus_of_type);
+    const Fact<HourlyPrice> price = with_gpus(chosen(wish, instance, gpus_of_type, gpus_here), gpus_of_type);
     if (price.known() && gpus_of_type.known() && *gpus_of_type != gpus_here) {
         return Missing{price.source(), "refused: the price is for " + std::to_string(*gpus_of_type) +
                                            " GPUs, and " + std::to_string(gpus_here) + " are here"};

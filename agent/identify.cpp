@@ -210,6 +210,7 @@ std::variant<Identified, std::string> identify(const host::Sysroot& root, const 
 
     request.known = known_offline(root, seen, provider);
     contradiction(result.conflicts, "instance type", type, request.known.instance.type);
+    result.type_offline = request.known.instance.type;
     if (type.known()) request.known.instance.type = type;
     request.may.price = plan.price_from_api;
     const Fact<std::string>& now = root.process().now;
@@ -240,6 +241,8 @@ std::variant<Identified, std::string> identify(const host::Sysroot& root, const 
         answer = ask_live(request, plan);
     }
     contradiction(result.conflicts, "instance type", type, answer.first.instance.type);
+    if (!type.known())
+        contradiction(result.conflicts, "instance type", answer.first.instance.type, result.type_offline);
     if (type.known()) answer.first.instance.type = type;
     result.instance = std::move(answer.first.instance);
     result.promised = std::move(answer.first.promised);

@@ -34,6 +34,7 @@ struct IdentifyPlan {
 struct Identified {
     Instance instance;
     Expectations promised;               ///< by the provider itself, not by our table
+    Fact<std::string> type_offline;      ///< what firmware or cloud-init's file said, whoever wins
     std::vector<std::string> conflicts;  ///< sentences: the options and the machine disagree
     std::string metadata_json;           ///< what was asked and answered, when it was recorded
 };

@@ -16,8 +16,8 @@
 #include "agent/boot_prepare.h"
 #include "agent/burn_in.h"
 #include "agent/burn_in_terminal.h"
-#include "agent/delivery.h"
 #include "agent/cost_answer.h"
+#include "agent/delivery.h"
 #include "agent/host/kfd_processes.h"
 #include "agent/host/sysroot.h"
 #include "agent/log.h"
@@ -136,6 +136,14 @@ Findings conflict_findings(const Promised& promise, const std::vector<std::strin
     for (const std::string& conflict : promise.conflicts) {
         findings.push_back(finding("expect.conflict", Verdict::warn, {}, "one answer", conflict,
                                    "--expect, instances.json"));
+    }
+    if (promise.unknown_type.known()) {
+        findings.push_back(
+            finding("instance.type.unknown", promise.type_by_option ? Verdict::unknown : Verdict::warn, {},
+                    "a type whose GPUs are known",
+                    (promise.instance.provider.known() ? *promise.instance.provider : "no provider") + " \"" +
+                        *promise.unknown_type + "\": " + promise.expected.gpu_count.why(),
+                    promise.unknown_type.source()));
     }
     for (const std::string& conflict : identities) {
         findings.push_back(finding("instance.conflict", Verdict::warn, {}, "one answer", conflict,

@@ -13,17 +13,12 @@ namespace {
 
 // A second of sampling: what is shorter says nothing about a state that lasts.
 constexpr std::uint64_t kLeastSamples = 10;
-// A GPU that shows a hundredth less than its board is no partition: units that are switched off are judged by
-// the check "units".
+// Memory that is a hundredth short of its share is no smaller share.
 constexpr double kWhole = 0.97;
 
 double part_of(const Fact<std::uint64_t>& mine, std::uint64_t all) {
     if (!mine.known() || all == 0) return 0;
     return std::min(1.0, static_cast<double>(*mine) / static_cast<double>(all));
-}
-
-bool is_split(const Device& gpu) {
-    return gpu.amd.kfd_nodes.size() > 1 || sliced(gpu);
 }
 
 Fact<double> watts(const Fact<std::uint64_t>& fact, double divisor) {
@@ -35,6 +30,10 @@ Fact<double> watts(const Fact<std::uint64_t>& fact, double divisor) {
 }
 
 }  // namespace
+
+bool is_split(const Device& gpu) {
+    return gpu.amd.kfd_nodes.size() > 1 || sliced(gpu);
+}
 
 NotApplicable without_burn_in(const Snapshot& snapshot) {
     if (snapshot.gpus.empty()) return "no GPU found";
@@ -98,11 +97,12 @@ Finding unmeasured(const Device& gpu, const std::string& gap) {
 
 Share partition_share(const Device& gpu) {
     const Fact<std::uint64_t>& units = gpu.burn_in.units;
+    // A whole GPU that shows fewer units than its board has is held to the whole board's floor.
+    if (!is_split(gpu)) return {};
     const bool board = gpu.board.known() && gpu.board->compute_units.known();
-    if (!board || !units.known()) return {is_split(gpu) ? 0.0 : 1.0, ""};
+    if (!board || !units.known()) return {0.0, ""};
     const unsigned all = *gpu.board->compute_units;
     const double by_units = part_of(units, all);
-    if (by_units >= kWhole && !is_split(gpu)) return {};
     Share share{by_units, " x " + std::to_string(*units) + " of " + std::to_string(all) + " units"};
     const Fact<std::uint64_t>& memory = gpu.board->memory_bytes;
     const double by_memory = memory.known() ? part_of(gpu.burn_in.total_bytes, *memory) : 1.0;

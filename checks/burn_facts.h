@@ -36,6 +36,9 @@ std::string rate_gap(const Device& gpu, std::string_view experiment, bool each);
 /// `burn.rate.unmeasured`, unknown.
 Finding unmeasured(const Device& gpu, const std::string& gap);
 
+/// Cut into compute partitions or MIG instances.
+bool is_split(const Device& gpu);
+
 /// The part of a whole board's figure that this GPU may be asked for.
 struct Share {
     double factor = 1;  ///< 0: nobody knows

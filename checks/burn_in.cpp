@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "checks/all.h"
+#include "checks/burn_facts.h"
 #include "checks/gpus.h"
 
 namespace gpucheck {
@@ -119,11 +120,13 @@ bool is_hardware_fault(std::string_view error) {
     return std::find(kFaults.begin(), kFaults.end(), error) != kFaults.end();
 }
 
-Finding not_run(const Device& gpu, const std::string& what, const std::string& why,
-                const std::string& source) {
+/// `of_a_pair`: an error of a copy between two GPUs, which tells of neither that it is the broken one; what
+/// each does alone does.
+Finding not_run(const Device& gpu, const std::string& what, const std::string& why, const std::string& source,
+                bool of_a_pair = false) {
     const std::string observed = (what.empty() ? "" : what + ": ") + why;
     const std::string expected = "every experiment runs to its end";
-    if (is_hardware_fault(why))
+    if (is_hardware_fault(why) && !of_a_pair)
         return finding("burn.fault", Verdict::fail, gpu.bdf, expected, observed, source);
     const bool absent = why.find("image absent") != std::string::npos;
     return finding(absent ? "burn.image.absent" : "burn.not_run", Verdict::unknown, gpu.bdf, expected,
@@ -169,8 +172,8 @@ void judge_result(const Snapshot& snapshot, const Device& gpu, const ExperimentR
     if (found) findings.push_back(wrong(snapshot, gpu, result));
     const std::string name = name_of_experiment(result);
     if (!result.ran.is(true)) {
-        findings.push_back(
-            not_run(gpu, name, result.ran.known() ? "did not run" : result.ran.why(), result.ran.source()));
+        findings.push_back(not_run(gpu, name, result.ran.known() ? "did not run" : result.ran.why(),
+                                   result.ran.source(), !result.peer.empty()));
         return;
     }
     if (found) return;
@@ -183,8 +186,20 @@ void judge_result(const Snapshot& snapshot, const Device& gpu, const ExperimentR
                                name + ": " + rates(result), result.ran.source()));
 }
 
+/// A whole GPU of which the driver offers a part: the rest was neither tested nor can be used.
+void judge_units(const Device& gpu, Findings& findings) {
+    const Fact<std::uint64_t>& units = gpu.burn_in.units;
+    if (!gpu.board.known() || !gpu.board->compute_units.known() || !units.known() || is_split(gpu)) return;
+    if (*units >= *gpu.board->compute_units) return;
+    findings.push_back(finding(
+        "burn.units.short", Verdict::warn, gpu.bdf,
+        count_of(*gpu.board->compute_units, "compute unit") + " (" + gpu.board->compute_units.source() + ")",
+        std::to_string(*units), units.source()));
+}
+
 void judge(const Snapshot& snapshot, Findings& findings) {
     for (const Device& gpu : snapshot.gpus) {
+        judge_units(gpu, findings);
         const auto& results = gpu.burn_in.results;
         if (!results.known()) {
             findings.push_back(not_run(gpu, "", results.why(), results.source()));

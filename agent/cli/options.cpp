@@ -72,6 +72,19 @@ void add_machine_options(CLI::App& app, MachineOptions& options) {
 
 constexpr double kLongestWait = 86400;
 
+std::string wrong_budget(const std::string& text) {
+    double seconds = 0;
+    constexpr double kLeast = 0.1;
+    // Written so that NaN fails too.
+    const bool fine =
+        CLI::detail::lexical_cast(text, seconds) && seconds >= kLeast && seconds <= kLongestWait;
+    return fine ? std::string() : "not a number from 0.1 to 86400";
+}
+
+std::string wrong_empty(const std::string& text) {
+    return text.empty() ? "empty: is a shell variable unset?" : std::string();
+}
+
 // "auto", or seconds.
 std::string wrong_wait(const std::string& text) {
     double seconds = 0;
@@ -127,10 +140,12 @@ void add_delivery_options(CLI::App& app, RunOptions& options) {
     app.add_option("--report-to", options.report_to,
                    "Deliver the signed report to this receiver; what cannot be delivered within 2 s is kept "
                    "for `gpucheck report flush`")
-        ->option_text("URL");
+        ->option_text("URL")
+        ->check(wrong_empty);
     app.add_option("--config", options.config,
                    "Read FILE instead of /etc/gpucheck/config.json: what was promised, sinks, the key")
-        ->option_text("FILE");
+        ->option_text("FILE")
+        ->check(wrong_empty);
     app.add_option("--key", options.key,
                    "Sign with this Ed25519 private key (PEM) instead of this machine's own")
         ->option_text("FILE");
@@ -160,7 +175,7 @@ void add_run_options(CLI::App& app, RunOptions& options, std::string& format) {
     app.add_option("--budget", options.budget_s,
                    "Wall-clock seconds for the whole run instead of the profile's")
         ->option_text("SECONDS")
-        ->check(CLI::Range(0.1, 86400.0).description(""));
+        ->check(wrong_budget);
     app.add_option(
            "--wait", options.wait,
            "Before judging, wait up to SECONDS until every GPU is driven, openable and counted; auto: "

@@ -84,8 +84,17 @@ std::string start_of(const std::vector<Told>& members, const ReportFacts& report
     return start.substr(0, kToTheSecond) + "Z";
 }
 
+// What a metadata service said must not change where a request goes.
+bool fits_a_url(std::string_view text, bool path) {
+    return !text.empty() && text.find("..") == std::string_view::npos &&
+           std::all_of(text.begin(), text.end(), [path](unsigned char c) {
+               return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == ':' ||
+                      (path && c == '/');
+           });
+}
+
 std::string value_or_hole(const Fact<std::string>& fact, std::string_view name, Rendered& rendered) {
-    if (fact.known()) return *fact;
+    if (fact.known() && fits_a_url(*fact, name == "resource-id")) return *fact;
     if (std::find(rendered.holes.begin(), rendered.holes.end(), name) == rendered.holes.end())
         rendered.holes.emplace_back(name);
     return "<" + std::string(name) + ">";

@@ -120,6 +120,7 @@ TEST(BurnPower, FarBelowTheLimitWhileBusyWarns) {
     reach(machine.gpus[0].burn_in.load.power_w, 130, 250);
     EXPECT_EQ(said(kBurnPowerCheck, machine), "burn.power.low 0000:05:00.0 warn");
     machine.gpus[0].burn_in.units = fact(U64{38});
+    machine.gpus[0].amd.kfd_nodes.push_back(machine.gpus[0].amd.kfd_nodes.front());
     EXPECT_EQ(said(kBurnPowerCheck, machine), "");
 }
 

@@ -155,6 +155,10 @@ TEST(BurnSpeed, FloorsScaleWithPartitionsAndPowerLimits) {
     gpu.burn_in.units = fact(U64{38});
     set_rate(gpu, "memory_stream", "copy", 525);
     set_rate(gpu, "memory_stream", "triad", 490);
+    // A whole GPU that lost units is no partition.
+    EXPECT_EQ(said(kBurnMemoryCheck, machine),
+              "burn.memory.slow 0000:05:00.0 fail\nburn.memory.slow 0000:05:00.0 fail");
+    gpu.amd.kfd_nodes.push_back(gpu.amd.kfd_nodes.front());
     EXPECT_EQ(said(kBurnMemoryCheck, machine), "");
     set_rate(gpu, "memory_stream", "copy", 430);
     EXPECT_EQ(said(kBurnMemoryCheck, machine), "burn.memory.slow 0000:05:00.0 fail");

@@ -97,6 +97,22 @@ TEST(BurnInCheck, AProductWrongOnEveryUnitCondemnsOnlyWhereANeighbourIsRight) {
     EXPECT_EQ(said(kBurnInCheck, machine), everywhere);
 }
 
+TEST(BurnInCheck, AWholeGpuWithFewerUnitsThanItsBoard) {
+    Snapshot machine = burnt(clean("memory_stream", "copy"));
+    machine.gpus[1].burn_in.units = number(*machine.gpus[1].board->compute_units);
+    EXPECT_EQ(said(kBurnInCheck, machine), "");
+    machine.gpus[1].burn_in.units = number(*machine.gpus[1].board->compute_units - 32);
+    EXPECT_EQ(said(kBurnInCheck, machine), "burn.units.short 0000:29:00.0 warn");
+}
+
+TEST(BurnInCheck, AnErrorOfAPairCondemnsNeitherGpu) {
+    ExperimentResult result = clean("peer", "direct");
+    result.ran = Missing{"cuStreamSynchronize", "CUDA_ERROR_ECC_UNCORRECTABLE"};
+    EXPECT_EQ(said(kBurnInCheck, burnt(result)), "burn.fault 0000:29:00.0 fail");
+    result.peer = "0000:39:00.0";
+    EXPECT_EQ(said(kBurnInCheck, burnt(result)), "burn.not_run 0000:29:00.0 unknown");
+}
+
 TEST(BurnInCheck, WrongValuesCountHoweverTheExperimentEnded) {
     ExperimentResult result = clean("matrix", "f16");
     result.mismatches = number(5);

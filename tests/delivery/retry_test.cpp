@@ -6,10 +6,10 @@
 namespace gpucheck::delivery {
 namespace {
 
-constexpr std::int64_t kNow = 784111777;  // Sun, 06 Nov 1994 08:49:37 GMT, RFC 9110's example
+constexpr std::int64_t kRetryNow = 784111777;  // Sun, 06 Nov 1994 08:49:37 GMT, RFC 9110's example
 
 Decision answer(int status, std::vector<http::Header> headers = {}, unsigned attempts = 0, double dice = 0) {
-    return decide(http::Response{status, std::move(headers), {}}, attempts, kNow, dice);
+    return decide(http::Response{status, std::move(headers), {}}, attempts, kRetryNow, dice);
 }
 
 TEST(Retry, EveryStatusHasOneFate) {
@@ -28,7 +28,7 @@ TEST(Retry, WhereNobodyAnswersOthersNeedNotTry) {
     for (const auto failure : {http::Failure::timeout, http::Failure::refused, http::Failure::unreachable,
                                http::Failure::reset, http::Failure::dns, http::Failure::tls,
                                http::Failure::too_large, http::Failure::malformed, http::Failure::local}) {
-        const Decision decision = decide(http::Failed{failure, "why"}, 0, kNow, 0.5);
+        const Decision decision = decide(http::Failed{failure, "why"}, 0, kRetryNow, 0.5);
         EXPECT_EQ(decision.fate, Fate::later);
         EXPECT_TRUE(decision.receiver_is_down);
         EXPECT_EQ(decision.last, http::name_of(failure));
@@ -51,19 +51,19 @@ TEST(Retry, WaitsLongerEachTimeAndNeverLongerThanAnHour) {
 }
 
 TEST(Retry, AfterSecondsOrADateOfThreeForms) {
-    EXPECT_EQ(retry_after_s("120", kNow), 120);
-    EXPECT_EQ(retry_after_s("0", kNow), 0);
-    EXPECT_EQ(retry_after_s("999999999999999999999999", kNow), kLongestRetryAfter_s);
-    EXPECT_EQ(retry_after_s("Sun, 06 Nov 1994 08:50:37 GMT", kNow), 60);
-    EXPECT_EQ(retry_after_s("Sunday, 06-Nov-94 08:50:37 GMT", kNow), 60);
-    EXPECT_EQ(retry_after_s("Sun Nov  6 08:50:37 1994", kNow), 60);
-    EXPECT_EQ(retry_after_s("Sun, 06 Nov 1994 08:00:00 GMT", kNow), 0);
-    EXPECT_EQ(retry_after_s("Fri, 31 Dec 9999 23:59:59 GMT", kNow), kLongestRetryAfter_s);
+    EXPECT_EQ(retry_after_s("120", kRetryNow), 120);
+    EXPECT_EQ(retry_after_s("0", kRetryNow), 0);
+    EXPECT_EQ(retry_after_s("999999999999999999999999", kRetryNow), kLongestRetryAfter_s);
+    EXPECT_EQ(retry_after_s("Sun, 06 Nov 1994 08:50:37 GMT", kRetryNow), 60);
+    EXPECT_EQ(retry_after_s("Sunday, 06-Nov-94 08:50:37 GMT", kRetryNow), 60);
+    EXPECT_EQ(retry_after_s("Sun Nov  6 08:50:37 1994", kRetryNow), 60);
+    EXPECT_EQ(retry_after_s("Sun, 06 Nov 1994 08:00:00 GMT", kRetryNow), 0);
+    EXPECT_EQ(retry_after_s("Fri, 31 Dec 9999 23:59:59 GMT", kRetryNow), kLongestRetryAfter_s);
     for (const char* bad :
          {"", "-1", "1.5", "soon", "Sun, 06 Nov 1994 08:50:37 +0100", "Sun, 32 Nov 1994 08:50:37 GMT",
           "Sun, 06 Nov 1994 25:50:37 GMT", "06 Nov 1994 08:50:37 GMT", "Sun, 06 Foo 1994 08:50:37 GMT",
           "Sun, 06 Nov 1994 08:50:37 GMT and more words follow"})
-        EXPECT_FALSE(retry_after_s(bad, kNow)) << bad;
+        EXPECT_FALSE(retry_after_s(bad, kRetryNow)) << bad;
 }
 
 TEST(Retry, TheReceiversWishWinsWithinBounds) {
@@ -75,10 +75,10 @@ TEST(Retry, TheReceiversWishWinsWithinBounds) {
 }
 
 TEST(Retry, AClockThatWasSetBackDoesNotStopDelivery) {
-    EXPECT_TRUE(is_due(kNow, kNow));
-    EXPECT_FALSE(is_due(kNow + 1, kNow));
-    EXPECT_FALSE(is_due(kNow + kLongestRetryAfter_s, kNow));
-    EXPECT_TRUE(is_due(kNow + 86400 * 365, kNow));
+    EXPECT_TRUE(is_due(kRetryNow, kRetryNow));
+    EXPECT_FALSE(is_due(kRetryNow + 1, kRetryNow));
+    EXPECT_FALSE(is_due(kRetryNow + kLongestRetryAfter_s, kRetryNow));
+    EXPECT_TRUE(is_due(kRetryNow + 86400 * 365, kRetryNow));
 }
 
 }  // namespace

@@ -12,13 +12,13 @@
 namespace gpucheck::delivery {
 namespace {
 
-constexpr std::int64_t kNow = 1796000000;
+constexpr std::int64_t kSpoolNow = 1796000000;
 
-// The number is the age in days before kNow.
+// The number is the age in days before kSpoolNow.
 std::string id_of(int number, int days = 0) {
     char text[80];
     const auto ms =
-        static_cast<unsigned long long>(kNow - days * 86400LL) * 1000 + static_cast<unsigned>(number);
+        static_cast<unsigned long long>(kSpoolNow - days * 86400LL) * 1000 + static_cast<unsigned>(number);
     std::snprintf(text, sizeof text, "%08llx-%04llx-7000-8000-%012d", ms >> 16U, ms & 0xffffU, number);
     return text;
 }
@@ -66,7 +66,7 @@ TEST(EntryFile, ComesBackAndEveryDamageShows) {
 }
 
 TEST(EntryNames, ComeBackAndForeignOnesAreNone) {
-    const EntryName name{id_of(1), Verdict::fail, key_of("https://a"), 3, kNow, "503"};
+    const EntryName name{id_of(1), Verdict::fail, key_of("https://a"), 3, kSpoolNow, "503"};
     EXPECT_EQ(EntryName::parse(name.file()), name);
     const std::string id = id_of(1), sink = key_of("x");
     for (const std::string& bad :
@@ -167,16 +167,16 @@ TEST_F(SpoolTest, DropsTheOldestPassesFirstAndCountsThem) {
     ASSERT_FALSE(spool.add(entry(2), Verdict::pass));
     ASSERT_FALSE(spool.add(entry(3), Verdict::pass));
     ASSERT_FALSE(spool.add(entry(4), Verdict::unknown));
-    EXPECT_EQ(spool.enforce(kNow, true), 1U);
+    EXPECT_EQ(spool.enforce(kSpoolNow, true), 1U);
     ASSERT_FALSE(spool.add(entry(5), Verdict::fail));
     ASSERT_FALSE(spool.add(entry(6), Verdict::fail));
-    EXPECT_EQ(spool.enforce(kNow, true), 2U);
+    EXPECT_EQ(spool.enforce(kSpoolNow, true), 2U);
     std::vector<std::string> left;
     for (const EntryName& name : spool.list(Shelf::pending)) left.push_back(name.report_id);
     EXPECT_EQ(left, (std::vector<std::string>{id_of(1), id_of(5), id_of(6)}));
     const Dropped expected{0, 2, 0, 1, 0};
     EXPECT_EQ(open(bounds).dropped(), expected) << "another process reads the count from the disk";
-    EXPECT_EQ(spool.enforce(kNow, true), 0U);
+    EXPECT_EQ(spool.enforce(kSpoolNow, true), 0U);
 }
 
 TEST_F(SpoolTest, DropsBySizeAndByAgeWhereTheClockIsRight) {
@@ -186,13 +186,13 @@ TEST_F(SpoolTest, DropsBySizeAndByAgeWhereTheClockIsRight) {
     Spool spool = open(bounds);
     ASSERT_FALSE(spool.add(entry(1, 31), Verdict::fail));
     ASSERT_FALSE(spool.add(entry(2, 29), Verdict::pass));
-    EXPECT_EQ(spool.enforce(kNow, false), 0U);
-    EXPECT_EQ(spool.enforce(kNow, true), 1U);
+    EXPECT_EQ(spool.enforce(kSpoolNow, false), 0U);
+    EXPECT_EQ(spool.enforce(kSpoolNow, true), 1U);
     EXPECT_EQ(spool.list(Shelf::pending).front().report_id, id_of(2, 29));
     Entry big = entry(3);
     big.body = std::string(7600, 'x');
     ASSERT_FALSE(spool.add(big, Verdict::fail));
-    EXPECT_EQ(spool.enforce(kNow, true), 1U) << "the pass goes";
+    EXPECT_EQ(spool.enforce(kSpoolNow, true), 1U) << "the pass goes";
     ASSERT_EQ(spool.list(Shelf::pending).size(), 1U);
     EXPECT_EQ(spool.list(Shelf::pending).front().report_id, id_of(3));
 }
@@ -204,7 +204,7 @@ TEST_F(SpoolTest, WhatSomebodyWorksOnIsNotDropped) {
     ASSERT_FALSE(spool.add(entry(1), Verdict::pass));
     ASSERT_FALSE(spool.add(entry(2), Verdict::pass));
     const auto claim = spool.claim(Shelf::pending, spool.list(Shelf::pending).front());
-    EXPECT_EQ(spool.enforce(kNow, true), 1U);
+    EXPECT_EQ(spool.enforce(kSpoolNow, true), 1U);
     EXPECT_EQ(spool.list(Shelf::pending).front().report_id, id_of(1));
 }
 
@@ -222,8 +222,8 @@ TEST_F(SpoolTest, HoldsAReceiverAcrossProcessesAndForgetsJunk) {
     Spool spool = open();
     const std::string key = key_of("https://a");
     EXPECT_EQ(spool.hold_of(key).next_try_s, 0);
-    spool.hold(key, {2, kNow, "timeout"});
-    EXPECT_EQ(open().hold_of(key).next_try_s, kNow);
+    spool.hold(key, {2, kSpoolNow, "timeout"});
+    EXPECT_EQ(open().hold_of(key).next_try_s, kSpoolNow);
     EXPECT_EQ(open().hold_of(key).attempts, 2U);
     for (const char* junk : {"", "[]", "{\"attempts\":-1,\"next_try_s\":\"x\"}", "{"}) {
         folder.write("spool/receivers/" + key, junk);

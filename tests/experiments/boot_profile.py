@@ -101,7 +101,8 @@ def check(name, vendor, faults, sick, hidden=(), used=()):
     for index, bdf in enumerate(vendor.gpus):
         gpu = next(g for g in report["gpus"] if g["bdf"] == bdf)
         results = (gpu.get("experiments") or {}).get("results") or []
-        bad = [f["code"] for f in findings if f["subject"] == bdf and f["verdict"] != "pass"]
+        bad = [f["code"] for f in findings if f["subject"] == bdf and f["verdict"] != "pass"
+               and f["code"] != "burn.units.short"]  # which a fake GPU of a few units rightly is
         if index in sick:
             how, call = sick[index]
             told = json.dumps([gpu.get("experiments"), [f for f in report["findings"] if f["subject"] == bdf]])

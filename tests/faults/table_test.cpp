@@ -10,7 +10,7 @@
 namespace gpucheck::faults {
 namespace {
 
-const FaultTable& table() {
+const FaultTable& fault_table() {
     const auto& embedded = FaultTable::embedded();
     EXPECT_TRUE(std::holds_alternative<FaultTable>(embedded)) << std::get<std::string>(embedded);
     return std::get<FaultTable>(embedded);
@@ -19,14 +19,14 @@ const FaultTable& table() {
 TEST(FaultTable, HasAWordForEveryFaultThatMayBeTheHosts) {
     for (const CatalogueRow& row : catalogue()) {
         if (row.severity != Verdict::fail || row.scope == Scope::guest) continue;
-        EXPECT_TRUE(table().row(row.code) != nullptr || !table().why_not(row.code).empty())
+        EXPECT_TRUE(fault_table().row(row.code) != nullptr || !fault_table().why_not(row.code).empty())
             << row.code << ": give it a row in providers/render/faults.json, or say there why nobody is told";
     }
 }
 
 TEST(FaultTable, NamesEachCodeOnce) {
     std::set<std::string> seen;
-    for (const std::string& code : table().codes()) {
+    for (const std::string& code : fault_table().codes()) {
         EXPECT_TRUE(seen.insert(code).second) << code << " is listed twice";
         const std::string begin = code.substr(0, code.size() - 1);
         const bool matches = std::any_of(
@@ -37,22 +37,22 @@ TEST(FaultTable, NamesEachCodeOnce) {
 }
 
 TEST(FaultTable, LooksForTheNameBeforeThePattern) {
-    EXPECT_EQ(table().row("xid.79")->azure, "XID79FallenOffBus");
-    EXPECT_EQ(table().row("xid.62")->azure, "GpuXIDError");
-    EXPECT_EQ(table().row("amdgpu.reset.failed")->azure, "AmdGpuResetFailed");
-    EXPECT_EQ(table().row("gpu.count.missing")->azure, "HpcMissingGpu");
-    EXPECT_EQ(table().row("burn.wrong")->gcp, "SILENT_DATA_CORRUPTION");
-    EXPECT_EQ(table().row("burn.wrong")->gke, "SDC");
-    EXPECT_EQ(table().row("kernel.log.overflow"), nullptr);
-    EXPECT_EQ(table().row("xid"), nullptr);
-    EXPECT_EQ(table().row("kfd.absent"), nullptr) << "the guest's";
+    EXPECT_EQ(fault_table().row("xid.79")->azure, "XID79FallenOffBus");
+    EXPECT_EQ(fault_table().row("xid.62")->azure, "GpuXIDError");
+    EXPECT_EQ(fault_table().row("amdgpu.reset.failed")->azure, "AmdGpuResetFailed");
+    EXPECT_EQ(fault_table().row("gpu.count.missing")->azure, "HpcMissingGpu");
+    EXPECT_EQ(fault_table().row("burn.wrong")->gcp, "SILENT_DATA_CORRUPTION");
+    EXPECT_EQ(fault_table().row("burn.wrong")->gke, "SDC");
+    EXPECT_EQ(fault_table().row("kernel.log.overflow"), nullptr);
+    EXPECT_EQ(fault_table().row("xid"), nullptr);
+    EXPECT_EQ(fault_table().row("kfd.absent"), nullptr) << "the guest's";
 }
 
 // DigitalOcean's rule for tags, with the longest prefix.
 TEST(FaultTable, TagsAreTags) {
     const std::regex rule("^[a-zA-Z0-9_:-]{1,255}$");
-    for (const std::string& code : table().codes()) {
-        if (const FaultRow* row = table().row(code)) {
+    for (const std::string& code : fault_table().codes()) {
+        if (const FaultRow* row = fault_table().row(code)) {
             EXPECT_TRUE(std::regex_match("gpucheck:fail:" + row->tag, rule));
         }
     }

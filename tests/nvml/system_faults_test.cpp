@@ -17,7 +17,7 @@ bool of_the_system(const CallNames& call) {
            call.member == "handle_by_index";
 }
 
-void lead_to(const std::string& member, FakeMachine& machine) {
+void lead_system_to(const std::string& member, FakeMachine& machine) {
     if (member == "excluded_info") machine.scenario["excluded"] = {"0000:a9:00.0"};
     if (member == "cc_ready") {
         machine.value("", "nvmlSystemGetConfComputeState", {2, 1, 0});
@@ -33,7 +33,7 @@ TEST_P(NvmlSystemFault, EveryCallInTurn) {
         if (!of_the_system(call)) continue;
         SCOPED_TRACE(call.names.front() + " " + what);
         FakeMachine machine("h100-sxm", 3);
-        lead_to(call.member, machine);
+        lead_system_to(call.member, machine);
         const Snapshot well = machine.read();
         if (std::string(outcome) == "hangs") machine.deadline = short_deadline(machine);
         machine.fault(call.names.front(), what, "", "RESET_REQUIRED");

@@ -133,7 +133,7 @@ TEST(Clients, EveryFailureOfEveryServiceIsAReasonAndNoAnswer) {
          {"digitalocean", "aws", "gcp", "azure", "oci", "vultr", "nebius", "openstack"}) {
         for (const Case& one : cases) {
             Scripted client(one.outcome);
-            const Identity identity = asked(client, provider, {}, milliseconds(400));
+            const Identity identity = asked(client, provider, {}, milliseconds(3000));
             ASSERT_FALSE(identity.instance.id.known()) << provider << " " << one.word;
             ASSERT_FALSE(identity.instance.type.known()) << provider << " " << one.word;
             // AWS takes a text for its token: junk goes wrong one request later.
