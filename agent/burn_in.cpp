@@ -262,4 +262,22 @@ void run_burn_in(const BurnInOptions& options, Snapshot& snapshot) {
     if (!snapshot.gpus.empty()) snapshot.measurements.experiments = all_ran(snapshot);
 }
 
+Findings unseen_injection(const std::string& inject, const Snapshot& snapshot) {
+    bool ran = false;
+    if (inject.empty()) return {};
+    for (const Device& gpu : snapshot.gpus) {
+        if (!gpu.burn_in.results.known()) continue;
+        for (const ExperimentResult& result : *gpu.burn_in.results) {
+            ran = ran || result.ran.is(true);
+            const bool wrong = result.mismatches.known() && *result.mismatches > 0;
+            const bool left_out = result.values_checked.known() && result.values_expected.known() &&
+                                  *result.values_checked < *result.values_expected;
+            if (wrong || left_out) return {};
+        }
+    }
+    if (!ran) return {};
+    return {finding("burn.inject.unseen", Verdict::unknown, {}, "the fault that was put in is found",
+                    inject + ": every value was right", "--inject")};
+}
+
 }  // namespace gpucheck

@@ -275,6 +275,7 @@ int work(const cli::RunOptions& options, Target& target, const experiments::Sett
 
     Findings own = refused_findings(refused, limits.stall);
     own.insert(own.end(), prepared.findings.begin(), prepared.findings.end());
+    for (Finding& each : unseen_injection(options.inject, report.snapshot)) own.push_back(std::move(each));
     for (Finding& each : conflict_findings(target.promise, std::get<0>(conflicts)))
         own.push_back(std::move(each));
     report.checks.push_back(run_line(std::move(own)));
