@@ -125,7 +125,7 @@ Outgoing outgoing(const report::Report& report) {
     return {report.report_id, report.created,
             delivery::source_uri(known(report.snapshot.instance.provider), known(report.snapshot.instance.id),
                                  known(report.snapshot.host.hostname)),
-            report.verdict, report::render_json(report)};
+            report.verdict, report::render_json(report), false, known(report.snapshot.instance.provider)};
 }
 
 Kept keep(const DeliveryPlan& plan, const Outgoing& report) {
