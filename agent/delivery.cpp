@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <random>
 #include <thread>
 
@@ -28,8 +29,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// The whole of what delivery may add to a run, and what of it the requests may take.
-constexpr milliseconds kRunLimit{1900}, kRunRequests{1600};
+// The whole of what delivery may add to a run, and what of it is not for requests.
+constexpr milliseconds kRunLimit{1900}, kNoRequests{300};
 
 bool clock_is_right() {
     timex state{};
@@ -75,14 +76,31 @@ double dice() {
     return std::uniform_real_distribution<double>(0, 1)(generator);
 }
 
-void child_part(const DeliveryPlan& plan, const std::optional<Outgoing>& unkept) {
-    guard_memory();
-    if (unkept)
-        for (const std::string& sentence : keep(plan, *unkept).told) log_warn(sentence);
-    const delivery::FlushResult result = deliver_now(plan, {kRunRequests, false, false, {}});
+// A disk that is full, read-only or broken is when a report matters most.
+void deliver_from_memory(DeliveryPlan plan, const Outgoing& report, milliseconds most) {
+    std::string folder = "/dev/shm/gpucheck-XXXXXX";
+    if (::mkdtemp(folder.data()) == nullptr) return log_warn("not delivered either: /dev/shm takes no file");
+    plan.spool_folder = folder + "/spool";
+    const Kept held = keep(plan, report);
+    delivery::FlushResult result;
+    if (held.kept > 0) result = deliver_now(plan, {most, false, false, {}});
     for (const std::string& sentence : result.told) log_warn(sentence);
-    if (result.undelivered() > 0)
-        log_warn(std::to_string(result.undelivered()) + " not delivered and kept in " + plan.spool_folder +
+    if (held.kept == 0 || result.undelivered() > 0) log_warn("not delivered either: the report is lost");
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+}
+
+void child_part(const DeliveryPlan& plan, const std::optional<Outgoing>& unkept, milliseconds most) {
+    guard_memory();
+    if (unkept) {
+        const Kept result = keep(plan, *unkept);
+        for (const std::string& sentence : result.told) log_warn(sentence);
+        if (result.kept == 0) return deliver_from_memory(plan, *unkept, most);
+    }
+    const delivery::FlushResult result = deliver_now(plan, {most, false, false, {}});
+    for (const std::string& sentence : result.told) log_warn(sentence);
+    if (const std::size_t waiting = result.failed + result.waiting; waiting > 0)
+        log_warn(std::to_string(waiting) + " not delivered and kept in " + plan.spool_folder +
                  ": gpucheck report flush");
 }
 
@@ -104,7 +122,7 @@ std::variant<DeliveryPlan, std::string> plan_delivery(const Config& config, cons
     plan.bounds = config.bounds;
     plan.key_file = key.empty() ? config.key_file : key;
     plan.state_folder = config.state_folder.empty() ? default_state_folder() : config.state_folder;
-    plan.spool_folder = plan.state_folder + "/spool";
+    if (!plan.state_folder.empty()) plan.spool_folder = plan.state_folder + "/spool";
     if (!report_to.empty()) {
         delivery::Sink sink;
         sink.url = report_to;
@@ -114,25 +132,31 @@ std::variant<DeliveryPlan, std::string> plan_delivery(const Config& config, cons
             return "--report-to " + delivery::shown(report_to) + ": " + why;
         plan.sinks = {sink};
     }
-    if (plan.wanted() && plan.state_folder.empty())
-        return std::string(
-            "no folder for reports that wait: set HOME, XDG_STATE_HOME, or state_folder in the config");
     return plan;
 }
 
 Outgoing outgoing(const report::Report& report) {
     const auto known = [](const Fact<std::string>& fact) { return fact.known() ? *fact : std::string(); };
-    return {report.report_id, report.created,
+    return {report.report_id,
+            report.created,
             delivery::source_uri(known(report.snapshot.instance.provider), known(report.snapshot.instance.id),
                                  known(report.snapshot.host.hostname)),
-            report.verdict, report::render_json(report), false, known(report.snapshot.instance.provider)};
+            report.verdict,
+            report::render_json(report),
+            false,
+            known(report.snapshot.instance.provider)};
 }
 
 Kept keep(const DeliveryPlan& plan, const Outgoing& report) {
     Kept result;
+    if (plan.spool_folder.empty()) {
+        result.told.emplace_back(
+            "the report is not kept: set HOME, XDG_STATE_HOME, or state_folder in the config");
+        return result;
+    }
     auto spool = delivery::Spool::open(plan.spool_folder, plan.bounds);
     if (const auto* error = std::get_if<disk::Error>(&spool)) {
-        result.told.push_back("the report is neither kept nor delivered: " + error->what);
+        result.told.push_back("the report is not kept: " + error->what);
         return result;
     }
     auto& opened = *std::get_if<delivery::Spool>(&spool);
@@ -140,7 +164,7 @@ Kept keep(const DeliveryPlan& plan, const Outgoing& report) {
     for (const delivery::Sink& sink : plan.sinks) {
         entry.sink = sink;
         if (const auto error = opened.add(entry, report.verdict)) {
-            result.told.push_back("the report is neither kept nor delivered: " + error->what);
+            result.told.push_back("the report is not kept: " + error->what);
         } else {
             ++result.kept;
         }
@@ -158,6 +182,7 @@ void guard_memory() {
 }
 
 delivery::FlushResult deliver_now(const DeliveryPlan& plan, const DeliverOptions& options) {
+    if (plan.spool_folder.empty()) return {};
     auto found = delivery::Spool::existing(plan.spool_folder, plan.bounds);
     if (const auto* error = std::get_if<disk::Error>(&found)) {
         delivery::FlushResult result;
@@ -185,8 +210,10 @@ delivery::FlushResult deliver_now(const DeliveryPlan& plan, const DeliverOptions
     return delivery::flush(*spool, *client, flush);
 }
 
-void deliver_after_run(const DeliveryPlan& plan, const std::optional<Outgoing>& unkept) {
-    const Clock::time_point end = Clock::now() + kRunLimit;
+void deliver_after_run(const DeliveryPlan& plan, const std::optional<Outgoing>& unkept, milliseconds most) {
+    const milliseconds limit = std::min(most, kRunLimit);
+    if (limit <= kNoRequests) return log_warn("no time left to deliver the report");
+    const Clock::time_point end = Clock::now() + limit;
     const pid_t parent = ::getpid();
     const pid_t child = ::fork();
     if (child < 0) {
@@ -195,7 +222,7 @@ void deliver_after_run(const DeliveryPlan& plan, const std::optional<Outgoing>& 
     }
     if (child == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (::getppid() == parent) child_part(plan, unkept);
+        if (::getppid() == parent) child_part(plan, unkept, limit - kNoRequests);
         ::_exit(0);
     }
     // Nearly all deliveries take some milliseconds; a name server that is dead takes for ever.
@@ -205,7 +232,7 @@ void deliver_after_run(const DeliveryPlan& plan, const std::optional<Outgoing>& 
     }
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, WNOHANG);  // never wait for what the kernel may hold
-    log_warn("no answer in time; kept in " + plan.spool_folder + ": gpucheck report flush");
+    log_warn("no answer in time; what was kept waits: gpucheck report flush");
 }
 
 }  // namespace gpucheck

@@ -26,6 +26,7 @@
 #include "agent/report/output_file.h"
 #include "agent/report/render.h"
 #include "agent/report/report_id.h"
+#include "agent/run_findings.h"
 #include "agent/run_promise.h"
 #include "agent/supervise/supervise.h"
 #include "agent/version.h"
@@ -121,37 +122,6 @@ int deliver(const cli::RunOptions& options, const report::Report& report) {
     return printed != 0 ? printed : status;
 }
 
-Findings refused_findings(const std::vector<std::string>& refused, milliseconds stall) {
-    Findings findings;
-    for (const std::string& path : refused) {
-        findings.push_back(finding("host.read.hangs", Verdict::unknown, path, "an answer at once",
-                                   "none within " + std::to_string(stall.count()) + " ms; it was left out",
-                                   path));
-    }
-    return findings;
-}
-
-Findings conflict_findings(const Promised& promise, const std::vector<std::string>& identities) {
-    Findings findings;
-    for (const std::string& conflict : promise.conflicts) {
-        findings.push_back(finding("expect.conflict", Verdict::warn, {}, "one answer", conflict,
-                                   "--expect, instances.json"));
-    }
-    if (promise.unknown_type.known()) {
-        findings.push_back(
-            finding("instance.type.unknown", promise.type_by_option ? Verdict::unknown : Verdict::warn, {},
-                    "a type whose GPUs are known",
-                    (promise.instance.provider.known() ? *promise.instance.provider : "no provider") + " \"" +
-                        *promise.unknown_type + "\": " + promise.expected.gpu_count.why(),
-                    promise.unknown_type.source()));
-    }
-    for (const std::string& conflict : identities) {
-        findings.push_back(finding("instance.conflict", Verdict::warn, {}, "one answer", conflict,
-                                   "options, firmware, metadata"));
-    }
-    return findings;
-}
-
 // What NVML may take: its share of the profile's budget, and never what judging needs of the time that is
 // left.
 milliseconds vendor_deadline(Profile profile, milliseconds budget, Clock::time_point end) {
@@ -241,12 +211,15 @@ std::variant<experiments::Settings, std::string> settings_of(const cli::RunOptio
     return settings;
 }
 
-// On disk before anybody reads the verdict.
-void keep_report(const DeliveryPlan& plan, const report::Report& report, Progress& progress) {
-    if (!plan.wanted()) return;
+// On disk before anybody reads the verdict; false: no disk took it.
+bool keep_report(const DeliveryPlan& plan, const report::Report& report, Progress& progress) {
+    if (!plan.wanted()) return true;
     progress.step(plan.spool_folder);
     guard_memory();
-    for (const std::string& sentence : keep(plan, outgoing(report)).told) log_warn(sentence);
+    const Kept result = keep(plan, outgoing(report));
+    if (result.kept == 0) return false;  // told by who delivers it
+    for (const std::string& sentence : result.told) log_warn(sentence);
+    return true;
 }
 
 // The child's part: everything but delivery. Its return value is the exit status.
@@ -276,14 +249,21 @@ int work(const cli::RunOptions& options, Target& target, const experiments::Sett
     Findings own = refused_findings(refused, limits.stall);
     own.insert(own.end(), prepared.findings.begin(), prepared.findings.end());
     for (Finding& each : unseen_injection(options.inject, report.snapshot)) own.push_back(std::move(each));
-    for (Finding& each : conflict_findings(target.promise, std::get<0>(conflicts)))
+    for (Finding& each : promise_findings(target.promise, std::get<0>(conflicts)))
         own.push_back(std::move(each));
     report.checks.push_back(run_line(std::move(own)));
     judge(report);
     report.cost = cost_of(report, options.machine.specs_folder);
     report.duration_s = std::chrono::duration<double>(Clock::now() - start).count();
-    keep_report(plan, report, progress);
-    return deliver(options, report);
+    const bool kept = keep_report(plan, report, progress);
+    const int status = deliver(options, report);
+    if (!kept) {
+        constexpr milliseconds kEnding{150};  // or the parent takes this run for one that is out of time
+        const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now()) - kEnding;
+        progress.wait("delivery", left);
+        deliver_after_run(plan, outgoing(report), left);
+    }
+    return status;
 }
 
 // What is left to say when no child could finish in time.
@@ -293,10 +273,7 @@ report::Report out_of_time(const cli::RunOptions& options, const boot::Prepared&
     report.readiness = prepared.readiness;
     Findings own = refused_findings(outcome.refused, limits.stall);
     own.insert(own.end(), prepared.findings.begin(), prepared.findings.end());
-    const std::string budget = std::to_string(limits.budget.count()) + " ms";
-    own.push_back(finding("run.out_of_time", Verdict::unknown, {}, "done within " + budget,
-                          "still at " + (outcome.last_step.empty() ? "the start" : outcome.last_step),
-                          outcome.last_step));
+    own.push_back(out_of_time_finding(limits.budget, outcome.last_step));
     report.checks.push_back(run_line(std::move(own)));
     for (const Check& check : all_checks()) {
         report::CheckLine line;

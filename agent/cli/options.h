@@ -45,8 +45,8 @@ struct RunOptions {
 
     std::string price;         ///< USD of the whole instance and one hour, or "api"; empty: the dated table
     std::string price_source;  ///< who filled it in when not the command line: "config"
-    bool boot = false;                     ///< tell console, journal and /run what came out
-    std::string wait;                      ///< seconds for drivers to come up, "auto", or empty
+    bool boot = false;         ///< tell console, journal and /run what came out
+    std::string wait;          ///< seconds for drivers to come up, "auto", or empty
 };
 
 struct ListOptions {

@@ -84,6 +84,25 @@ def late_reports(folder):
     receiver.close()
 
 
+def without_a_disk(folder):
+    """A state folder that takes nothing: delivered all the same, and within the run's time."""
+    for name, answers in (("nodisk", 201), ("silent", "silent")):
+        receiver = Receiver(lambda headers, answers=answers: answers)
+        tool = Tool(GPUCHECK, folder / "a", [{"url": receiver.url}], state_folder="/proc/gpucheck")
+        code, out, err = tool.run(*run_options())
+        expect(f"{name}: one report is printed", out.count('"report_id"') == 1, err)
+        delivered = json.loads(out)["report_id"] in receiver.accepted
+        expect(f"{name}: what no disk takes is delivered or called lost", delivered == (answers == 201) and ("lost" in err) != delivered, err)
+        receiver.close()
+    receiver = Receiver()
+    env = {"PATH": "/usr/bin:/bin", "HOME": "", "XDG_STATE_HOME": ""}
+    if os.geteuid() != 0:
+        done = subprocess.run([GPUCHECK, *run_options(), "--report-to", receiver.url], capture_output=True, env=env)
+        expect("no home: judged and delivered", json.loads(done.stdout)["report_id"] in receiver.accepted, done.stderr)
+    expect("nothing is left in memory", not list(Path("/dev/shm").glob("gpucheck-*")))
+    receiver.close()
+
+
 def stop_children(parent):
     """Each child that works is stopped; the one that delivers comes after the report was printed and is not."""
     end = time.monotonic() + 0.25
@@ -264,6 +283,7 @@ def main():
             (folder / letter).mkdir()
         delivered_and_kept(folder)
         late_reports(folder)
+        without_a_disk(folder)
         sending(folder)
         verifying(folder)
         configs(folder)

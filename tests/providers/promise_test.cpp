@@ -4,6 +4,7 @@
 
 #include "agent/expectations.h"
 #include "agent/identify.h"
+#include "agent/run_findings.h"
 #include "checks/specs/expect.h"
 #include "tests/host/temp_machine.h"
 
@@ -148,6 +149,69 @@ TEST(Promise, EachOptionOfExpectIsReadOrRefused) {
         EXPECT_TRUE(std::holds_alternative<Expectations>(parse_expect({good}))) << good;
     for (const char* bad : {"gpu_link=pcie", "gpu_link=", "rdma_nics=-1", "rdma_nics=129", "local_nvme=many"})
         EXPECT_TRUE(std::holds_alternative<std::string>(parse_expect({bad}))) << bad;
+}
+
+std::string codes_of(const Found& found) {
+    std::string text;
+    for (const Finding& each : promise_findings(found.promise, found.who.conflicts))
+        text += (text.empty() ? "" : " ") + std::string(each.code) + " " + std::string(name_of(each.verdict));
+    return text;
+}
+
+std::string aws_with(const std::string& type) {
+    std::string text = kAws;
+    return text.replace(text.find("p5.48xlarge"), std::string_view("p5.48xlarge").size(), type);
+}
+
+TEST(RunFindings, WhoContradictsWhomIsToldAndAgreementIsNot) {
+    host::TempMachine machine;
+    EXPECT_EQ(codes_of(found(amazon(machine))), "");
+    cli::MachineOptions options;
+    options.expect = {"gpu_count=7"};
+    EXPECT_EQ(codes_of(found(machine, options)), "expect.conflict warn");
+    options.expect = {"gpu_count=8"};
+    EXPECT_EQ(codes_of(found(machine, options)), "");
+    options.instance_type = "p5en.48xlarge";
+    EXPECT_EQ(codes_of(found(machine, options)), "instance.conflict warn");
+}
+
+TEST(RunFindings, ATypeThatNobodyKnowsIsToldUnlessTheNumberIs) {
+    host::TempMachine machine;
+    amazon(machine).beside("metadata.json", aws_with("p99.metal"));
+    EXPECT_EQ(codes_of(found(machine)), "instance.type.unknown warn");
+    cli::MachineOptions options;
+    options.expect = {"gpu_count=8"};
+    EXPECT_EQ(codes_of(found(machine, options)), "");
+    options = {};
+    options.instance_type = "P5.48xlarge";
+    EXPECT_EQ(codes_of(found(amazon(machine), options)),
+              "instance.conflict warn instance.type.unknown unknown");
+}
+
+// The firmware of such an instance names its type as well.
+TEST(RunFindings, AnUnknownTypeOfTheServiceDoesNotEraseTheFirmwaresPromise) {
+    host::TempMachine machine;
+    amazon(machine).beside("metadata.json", aws_with("nonsense"));
+    machine.file("/sys/class/dmi/id/product_name", "p5.48xlarge\n");
+    const Found result = found(machine);
+    EXPECT_TRUE(result.promise.expected.gpu_count.is(8U));
+    EXPECT_TRUE(result.promise.instance.type.is("p5.48xlarge"));
+    EXPECT_EQ(codes_of(result), "instance.conflict warn");
+}
+
+TEST(RunFindings, WhatGaveNoAnswerIsNamed) {
+    using std::chrono::milliseconds;
+    EXPECT_TRUE(refused_findings({}, milliseconds(50)).empty());
+    const Findings refused = refused_findings({"/sys/x"}, milliseconds(50));
+    ASSERT_EQ(refused.size(), 1U);
+    EXPECT_EQ(refused.front().code, "host.read.hangs");
+    EXPECT_EQ(refused.front().verdict, Verdict::unknown);
+    EXPECT_NE(refused.front().observed.find("50 ms"), std::string::npos);
+    const Finding late = out_of_time_finding(milliseconds(2000), "/sys/y");
+    EXPECT_EQ(late.code, "run.out_of_time");
+    EXPECT_EQ(late.verdict, Verdict::unknown);
+    EXPECT_EQ(late.observed, "still at /sys/y");
+    EXPECT_EQ(out_of_time_finding(milliseconds(2000), "").observed, "still at the start");
 }
 
 }  // namespace

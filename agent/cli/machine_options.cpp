@@ -1,5 +1,5 @@
-// A token must not go to a stranger in clear, and a price must be one; see metadata_options.h.
-#include "agent/cli/metadata_options.h"
+// A token must not go to a stranger in clear, and a price must be one; see machine_options.h.
+#include "agent/cli/machine_options.h"
 
 #include <CLI/CLI.hpp>
 
@@ -37,6 +37,41 @@ std::string wrong_price(const std::string& text) {
 }
 
 }  // namespace
+
+void add_machine_options(CLI::App& app, MachineOptions& options) {
+    app.add_option("--machine", options.machine,
+                   "Judge the recorded machine in DIR (see `gpucheck capture`) instead of this one; nothing "
+                   "of this machine is read")
+        ->option_text("DIR");
+    app.add_option(
+           "--expect", options.expect,
+           "What must be there: gpu_count=8, board=mi300x (see `gpucheck specs`), compute_partition=CPX, "
+           "memory_partition=NPS4, pcie_generation=5, pcie_width=16, driver_version=570.133, "
+           "kernel_version=6.8, ecc=on, mig=off, gpu_link=nvlink, rdma_nics=8, local_nvme=8; "
+           "may be repeated")
+        ->option_text("KEY=VALUE")
+        ->allow_extra_args(false);
+    app.add_option(
+           "--provider", options.provider,
+           "Whose instance this is when the machine does not show it: digitalocean, aws, gcp, azure, oci, "
+           "vultr, nebius, runpod, lambda, hotaisle, crusoe, openstack; a contradiction is a finding")
+        ->option_text("NAME");
+    app.add_option("--instance-type", options.instance_type,
+                   "The instance's type, e.g. gpu-mi300x8-1536gb; what it promises is expected")
+        ->option_text("TYPE");
+    app.add_option(
+           "--driver-dir", options.driver_dir,
+           "Load the vendors' libraries (libnvidia-ml.so.1) from DIR alone instead of from the system; the "
+           "report says that it is simulated")
+        ->option_text("DIR");
+    app.add_option("--kernel-log", options.kernel_log,
+                   "Take the kernel log from FILE (- for standard input) instead of the machine's own")
+        ->option_text("FILE|-");
+    app.add_option(
+           "--specs", options.specs_folder,
+           "Read gpus.json and instances.json from DIR where they are there, instead of the built-in ones")
+        ->option_text("DIR");
+}
 
 void add_metadata_options(CLI::App& app, MachineOptions& options) {
     app.add_option(
