@@ -1,7 +1,7 @@
 // Opens libcurl; see curl_library.h.
 #include "providers/http/curl_library.h"
 
-#include <dlfcn.h>
+#include "providers/opened_library.h"
 
 namespace gpucheck::http {
 namespace {
@@ -9,19 +9,14 @@ namespace {
 constexpr const char* kInstall =
     "install libcurl (Debian, Ubuntu: apt-get install libcurl4; RHEL, SUSE: libcurl), version 7.81 or newer";
 
-// Debian and Ubuntu package libcurl with OpenSSL under the first name and with GnuTLS under the second;
-// minimal images of either may hold only one of them.
-constexpr const char* kSonames[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
-
 constexpr unsigned kOldest = 0x075100;
 
-template <class Function>
-bool take(void* handle, const char* name, Function& into) {
-    into = reinterpret_cast<Function>(::dlsym(handle, name));
-    return into != nullptr;
-}
-
-std::variant<CurlLibrary, std::string> load(void* handle) {
+std::variant<CurlLibrary, std::string> open_library() {
+    std::string why;
+    // Debian and Ubuntu package libcurl with OpenSSL under the first name and with GnuTLS under the second;
+    // minimal images of either may hold only one of them.
+    void* handle = open_first({"libcurl.so.4", "libcurl-gnutls.so.4"}, kInstall, why);
+    if (handle == nullptr) return why;
     CurlLibrary curl;
     const bool whole = take(handle, "curl_global_init", curl.global_init) &&
                        take(handle, "curl_version_info", curl.version_info) &&
@@ -39,16 +34,6 @@ std::variant<CurlLibrary, std::string> load(void* handle) {
     curl.version = info != nullptr ? info->version_num : 0;
     if (curl.version < kOldest) return std::string("libcurl is too old; ") + kInstall;
     return curl;
-}
-
-std::variant<CurlLibrary, std::string> open_library() {
-    std::string why;
-    for (const char* soname : kSonames) {
-        if (void* handle = ::dlopen(soname, RTLD_NOW | RTLD_LOCAL)) return load(handle);
-        const char* said = ::dlerror();
-        if (why.empty() && said != nullptr) why = said;
-    }
-    return why.substr(0, 300) + "; " + kInstall;
 }
 
 }  // namespace

@@ -1,22 +1,18 @@
 // Opens libcrypto; see crypto_library.h.
 #include "providers/sign/crypto_library.h"
 
-#include <dlfcn.h>
+#include "providers/opened_library.h"
 
 namespace gpucheck::sign {
 namespace {
 
 constexpr const char* kInstall =
     "install OpenSSL's libcrypto (Debian, Ubuntu: apt-get install libssl3; RHEL, SUSE: openssl-libs)";
-constexpr const char* kSonames[] = {"libcrypto.so.3", "libcrypto.so.1.1"};
 
-template <class Function>
-bool take(void* handle, const char* name, Function& into) {
-    into = reinterpret_cast<Function>(::dlsym(handle, name));
-    return into != nullptr;
-}
-
-std::variant<CryptoLibrary, std::string> load(void* handle) {
+std::variant<CryptoLibrary, std::string> open_library() {
+    std::string why;
+    void* handle = open_first({"libcrypto.so.3", "libcrypto.so.1.1"}, kInstall, why);
+    if (handle == nullptr) return why;
     CryptoLibrary crypto;
     const bool whole = take(handle, "EVP_PKEY_new_raw_private_key", crypto.new_private) &&
                        take(handle, "EVP_PKEY_new_raw_public_key", crypto.new_public) &&
@@ -31,16 +27,6 @@ std::variant<CryptoLibrary, std::string> load(void* handle) {
                        take(handle, "EVP_Digest", crypto.digest) && take(handle, "EVP_sha256", crypto.sha256);
     if (!whole) return std::string("a libcrypto that lacks functions; ") + kInstall;
     return crypto;
-}
-
-std::variant<CryptoLibrary, std::string> open_library() {
-    std::string why;
-    for (const char* soname : kSonames) {
-        if (void* handle = ::dlopen(soname, RTLD_NOW | RTLD_LOCAL)) return load(handle);
-        const char* said = ::dlerror();
-        if (why.empty() && said != nullptr) why = said;
-    }
-    return why.substr(0, 300) + "; " + kInstall;
 }
 
 }  // namespace

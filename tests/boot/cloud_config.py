@@ -8,29 +8,20 @@ follows. Skipped (77) without PyYAML.
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from cloud_init_package import unpacked
 
 SKIPPED = 77
 CODE = r"#!/bin/(?:sh|bash)"
 
 
 def schema_of(scratch):
-    package = os.environ.get("GPUCHECK_CLOUD_INIT_DEB")
-    if not package and shutil.which("apt-get"):
-        try:
-            subprocess.run(["apt-get", "-qq", "download", "cloud-init"], cwd=scratch, capture_output=True, timeout=60)
-        except subprocess.TimeoutExpired:
-            pass
-        found = list(scratch.glob("cloud-init_*.deb"))
-        package = found[0] if found else None
-    if not package or not shutil.which("dpkg-deb"):
-        return None
-    subprocess.run(["dpkg-deb", "-x", package, scratch / "package"], check=True, timeout=60)
-    found = list((scratch / "package").rglob("schema-cloud-config-v1.json"))
+    folder = unpacked(scratch)
+    found = list(folder.rglob("schema-cloud-config-v1.json")) if folder else []
     return json.loads(found[0].read_text()) if found else None
 
 

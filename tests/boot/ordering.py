@@ -14,6 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from cloud_init_package import unpacked
+
 SKIPPED = 77
 BASE = Path("/lib/systemd/system")
 MULTI = "multi-user.target"
@@ -109,18 +111,10 @@ def shipped(source):
 
 
 def real_units(scratch):
-    package = os.environ.get("GPUCHECK_CLOUD_INIT_DEB")
-    if not package and shutil.which("apt-get"):
-        try:
-            subprocess.run(["apt-get", "-qq", "download", "cloud-init"], cwd=scratch, capture_output=True, timeout=60)
-        except subprocess.TimeoutExpired:
-            pass
-        found = list(scratch.glob("cloud-init_*.deb"))
-        package = found[0] if found else None
-    if not package or not shutil.which("dpkg-deb"):
+    folder = unpacked(scratch)
+    if folder is None:
         return None
-    subprocess.run(["dpkg-deb", "-x", package, scratch / "package"], check=True, timeout=60)
-    return [path for path in (scratch / "package").rglob("*") if path.suffix in (".service", ".target") and path.is_file()]
+    return [path for path in folder.rglob("*") if path.suffix in (".service", ".target") and path.is_file()]
 
 
 def main():

@@ -24,7 +24,7 @@ ALLOWED = {
     "agent/cli": ["checks/model", "agent/cli", "agent/report", "agent/version.h"],
     "agent": ["checks/", "agent/", "providers/", "kernels/", "fleet/"],
     "providers": ["checks/model", "checks/json", "checks/specs", "providers"],
-    "providers/http": ["checks/json", "providers/http"],
+    "providers/http": ["checks/json", "providers/opened_library.h", "providers/http"],
     "providers/identity": ["checks/model", "checks/json", "providers/http", "providers/identity"],
     "providers/render": ["checks/model", "checks/json", "checks/specs", "providers/http", "providers/render"],
     "providers/send": ["checks/model", "providers/crypto", "providers/http", "providers/identity", "providers/render",
