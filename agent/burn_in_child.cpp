@@ -82,11 +82,13 @@ void test_gpu(const BurnInOptions& options, const Device& device,
         reporter.line(text_of(line));
     });
     experiments::Plan plan = plan_for(options, device.vendor, deadline, reporter);
-    plan.stage = [&sampler, tell = plan.stage](std::string_view stage) {
+    BurnInLine about;
+    // What the GPU is, is told before the first experiment: a GPU that hangs later is still known.
+    plan.stage = [&, tell = plan.stage, told = false](std::string_view stage) mutable {
+        if (!std::exchange(told, true)) reporter.line(text_of(about));
         sampler.enter(stage);
         tell(stage);
     };
-    BurnInLine about;
     run_all_of(*std::get<0>(opened), plan, about.about.emplace(), [&](const ExperimentResult& result) {
         BurnInLine line;
         line.result = result;

@@ -98,6 +98,7 @@ void LoadHistory::Counter::add(const Fact<std::uint64_t>& fact) {
         return;
     }
     source = fact.source();
+    ++readings;
     constexpr std::uint64_t kWidth = std::uint64_t{1} << 32;
     if (last && *fact >= *last) {
         grown += *fact - *last;
@@ -110,6 +111,7 @@ void LoadHistory::Counter::add(const Fact<std::uint64_t>& fact) {
 }
 
 Fact<std::uint64_t> LoadHistory::Counter::growth() const {
+    if (readings == 1) return Missing{source, "one reading only"};
     return last ? Fact<std::uint64_t>(grown, source) : Fact<std::uint64_t>(why);
 }
 

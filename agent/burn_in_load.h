@@ -42,7 +42,7 @@ class LoadHistory {
     /// How far a counter ran since it was first read.
     struct Counter {
         std::optional<std::uint64_t> last;
-        std::uint64_t grown = 0;
+        std::uint64_t grown = 0, readings = 0;
         Missing why{"", "no sample"};
         std::string source;
         void add(const Fact<std::uint64_t>& fact);

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "checks/amd_facts.h"
+#include "checks/capacity.h"
 #include "checks/telemetry_facts.h"
 
 namespace gpucheck {
@@ -32,7 +33,13 @@ Fact<double> watts(const Fact<std::uint64_t>& fact, double divisor) {
 }  // namespace
 
 bool is_split(const Device& gpu) {
-    return gpu.amd.kfd_nodes.size() > 1 || sliced(gpu);
+    return gpu.amd.kfd_nodes.size() > 1 || partitions_of(gpu).value_or(1) > 1 || slice_of(gpu) > 1 ||
+           sliced(gpu);
+}
+
+bool may_be_split(const Device& gpu) {
+    return is_split(gpu) ||
+           (gpu.vendor == Vendor::nvidia && !gpu.telemetry.first.nvidia.state.mig_current.known());
 }
 
 NotApplicable without_burn_in(const Snapshot& snapshot) {
@@ -44,7 +51,13 @@ NotApplicable without_burn_in(const Snapshot& snapshot) {
 Gpus tested_gpus(const Snapshot& snapshot) {
     Gpus tested;
     for (const Device& gpu : snapshot.gpus) {
-        if (gpu.burn_in.results.known()) tested.push_back(&gpu);
+        const auto& results = gpu.burn_in.results;
+        // What told nothing but that nothing ran was under no load.
+        if (results.known() &&
+            std::any_of(results->begin(), results->end(), [](const ExperimentResult& result) {
+                return result.ran.is(true) || result.mismatches.known();
+            }))
+            tested.push_back(&gpu);
     }
     return tested;
 }
@@ -97,8 +110,11 @@ Finding unmeasured(const Device& gpu, const std::string& gap) {
 
 Share partition_share(const Device& gpu) {
     const Fact<std::uint64_t>& units = gpu.burn_in.units;
-    // A whole GPU that shows fewer units than its board has is held to the whole board's floor.
-    if (!is_split(gpu)) return {};
+    // A whole GPU that shows fewer units than its board has is held to the whole board's floor; one that may
+    // be a MIG instance, because nobody could ask, is not.
+    const bool fewer = gpu.board.known() && gpu.board->compute_units.known() && units.known() &&
+                       *units < *gpu.board->compute_units;
+    if (!is_split(gpu)) return fewer && may_be_split(gpu) ? Share{0.0, ""} : Share{};
     const bool board = gpu.board.known() && gpu.board->compute_units.known();
     if (!board || !units.known()) return {0.0, ""};
     const unsigned all = *gpu.board->compute_units;

@@ -36,8 +36,10 @@ std::string rate_gap(const Device& gpu, std::string_view experiment, bool each);
 /// `burn.rate.unmeasured`, unknown.
 Finding unmeasured(const Device& gpu, const std::string& gap);
 
-/// Cut into compute partitions or MIG instances.
+/// A compute partition, a MIG instance, a vGPU or an SR-IOV slice.
 bool is_split(const Device& gpu);
+/// The same, or nobody could ask.
+bool may_be_split(const Device& gpu);
 
 /// The part of a whole board's figure that this GPU may be asked for.
 struct Share {

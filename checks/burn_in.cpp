@@ -85,10 +85,14 @@ bool proven_by_neighbour(const Snapshot& snapshot, const Device& gpu, const Expe
 
 /// Faults of silicon are local: a unit, a lane, a stack of memory. Arithmetic that is wrong on each of many
 /// units, twice over, is what a kernel or compiler that does not fit this GPU looks like too, and a whole GPU
-/// must not be condemned by that. Memory is left out: a broken address line is seen by every unit.
+/// must not be condemned by that. Memory is left out: a broken address line is seen by every unit; so are a
+/// few broken words of the operands that gemm reads, and only where a large part is wrong gemm counts as
+/// arithmetic.
 bool wrong_everywhere(const ExperimentResult& result) {
     constexpr std::uint64_t kMany = 8;
-    if (result.experiment != "matrix" && result.experiment != "gemm") return false;
+    const bool large = result.mismatches.known() && result.values_checked.known() &&
+                       *result.mismatches >= *result.values_checked / 16;
+    if (result.experiment != "matrix" && !(result.experiment == "gemm" && large)) return false;
     return !result.injected.known() && result.repeat.is("sticky") && result.units_tested.known() &&
            *result.units_tested >= kMany && result.by_unit.size() >= *result.units_tested;
 }
@@ -186,10 +190,12 @@ void judge_result(const Snapshot& snapshot, const Device& gpu, const ExperimentR
                                name + ": " + rates(result), result.ran.source()));
 }
 
-/// A whole GPU of which the driver offers a part: the rest was neither tested nor can be used.
+/// A whole GPU of which the driver offers a part: the rest was neither tested nor can be used. AMD's units
+/// are in KFD's files, and the check gpu.units has them.
 void judge_units(const Device& gpu, Findings& findings) {
     const Fact<std::uint64_t>& units = gpu.burn_in.units;
-    if (!gpu.board.known() || !gpu.board->compute_units.known() || !units.known() || is_split(gpu)) return;
+    if (gpu.vendor == Vendor::amd || may_be_split(gpu) || !units.known()) return;
+    if (!gpu.board.known() || !gpu.board->compute_units.known()) return;
     if (*units >= *gpu.board->compute_units) return;
     findings.push_back(finding(
         "burn.units.short", Verdict::warn, gpu.bdf,

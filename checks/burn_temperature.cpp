@@ -65,6 +65,10 @@ void judge_sensor(const Device& gpu, bool memory, Findings& findings) {
     const std::optional<Limit> limit = limit_of(gpu, memory);
     const std::string expected =
         name + " below " + (limit ? degrees(limit->celsius) + " (" + limit->source + ")" : "its limit");
+    if (const auto few = too_few_samples(kId, gpu, expected)) {
+        if (!memory) findings.push_back(*few);
+        return;
+    }
     if (!reached.known() || !believable(*reached)) {
         const Missing why = reached.known() ? Missing{reached.source(), "no temperature"} : reached.missing();
         // Many boards have no sensor in their memory.
