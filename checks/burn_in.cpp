@@ -203,6 +203,23 @@ void judge_units(const Device& gpu, Findings& findings) {
         std::to_string(*units), units.source()));
 }
 
+/// A fault was put in and every value was right: it had no place in what ran, or it was not seen. A proof
+/// that proves nothing must not end as a pass.
+void judge_injection(const Device& gpu, const std::vector<ExperimentResult>& results, Findings& findings) {
+    const ExperimentResult* asked = nullptr;
+    for (const ExperimentResult& result : results) {
+        const bool wrong = (result.mismatches.known() && *result.mismatches > 0) || !result.records.empty();
+        const bool left_out = result.values_checked.known() && result.values_expected.known() &&
+                              *result.values_checked < *result.values_expected;
+        if (wrong || left_out) return;
+        if (result.injected.known() && result.ran.is(true)) asked = &result;
+    }
+    if (asked == nullptr) return;
+    findings.push_back(finding("burn.inject.unseen", Verdict::unknown, gpu.bdf,
+                               "the fault that was put in is found",
+                               *asked->injected + ": every value was right", asked->injected.source()));
+}
+
 void judge(const Snapshot& snapshot, Findings& findings) {
     for (const Device& gpu : snapshot.gpus) {
         judge_units(gpu, findings);
@@ -213,6 +230,7 @@ void judge(const Snapshot& snapshot, Findings& findings) {
             findings.push_back(not_run(gpu, "", "no experiment told a result", results.source()));
         } else {
             for (const ExperimentResult& result : *results) judge_result(snapshot, gpu, result, findings);
+            judge_injection(gpu, *results, findings);
         }
     }
 }

@@ -1,6 +1,7 @@
 // Keeps a verdict honest when no kernel ran: a GPU that looks right may still be slow, or compute wrong
 // results.
 #include "checks/all.h"
+#include "checks/burn_facts.h"
 #include "checks/gpus.h"
 
 namespace gpucheck {
@@ -11,6 +12,14 @@ void judge(const Snapshot& snapshot, Findings& findings) {
     const std::string expected = "memory, matrix and link experiments run on every GPU";
     if (ran.is(true)) {
         findings.push_back(finding("experiments", Verdict::pass, {}, expected, "run", ran.source()));
+        return;
+    }
+    // What did not run on one of several GPUs is said by the check "burn", GPU by GPU.
+    if (const std::size_t tested = tested_gpus(snapshot).size(); tested > 0) {
+        findings.push_back(finding("experiments", Verdict::pass, {}, expected,
+                                   "run on " + std::to_string(tested) + " of " +
+                                       count_of(snapshot.gpus.size(), "GPU") + "; see burn",
+                                   ran.source()));
         return;
     }
     findings.push_back(finding("experiments.not_run", Verdict::unknown, {}, expected,

@@ -57,6 +57,14 @@ Done take_memory(Bench& bench, Tested& tested) {
     return last ? last : gpu::Failure{"free memory", "less than 1 MiB is free", true};
 }
 
+Done poison_all(Bench& bench, const Tested& tested) {
+    for (const Chunk& chunk : tested.chunks) {
+        if (Done error = bench.gpu().fill_words(chunk.memory->at(), kPoison, chunk.bytes / 4, bench.stream()))
+            return error;
+    }
+    return std::nullopt;
+}
+
 class PatternRun {
   public:
     PatternRun(Bench& bench, Tested& tested, gpu::Kernel fill, gpu::Kernel check, Pattern pattern)
@@ -78,14 +86,16 @@ class PatternRun {
             std::uint64_t wrong = 0;
             const std::uint64_t seed = settings.seed + pass;
             const bool skip = pass == 0 && settings.inject.kind == Injection::Kind::skip;
-            if (const Done error = once(seed, skip, wrong)) return failed(result_, *error);
+            // The first time the pattern before it is in the way, and no two are alike; what this one left
+            // itself must not pass for what it writes again.
+            if (const Done error = once(seed, skip, pass > 0, wrong)) return failed(result_, *error);
             ++passes_;
             written.push_back(gigabytes(fill_ms_));
             read.push_back(gigabytes(check_ms_));
             if (wrong == 0 || result_.repeat.known()) continue;
             ExperimentResult before = result_;  // what the repetition finds is no further mismatch
             std::uint64_t again = 0;
-            if (const Done error = once(seed, false, again)) return failed(result_, *error);
+            if (const Done error = once(seed, false, true, again)) return failed(result_, *error);
             result_ = std::move(before);
             state_repeat(again != 0, result_);
         }
@@ -144,7 +154,10 @@ class PatternRun {
         return bench_.wait();
     }
 
-    Done once(std::uint64_t seed, bool skip, std::uint64_t& wrong) {
+    Done once(std::uint64_t seed, bool skip, bool poison, std::uint64_t& wrong) {
+        if (poison) {
+            if (Done error = poison_all(bench_, tested_)) return error;
+        }
         if (!skip) {
             if (Done error = bench_.timed([&] { return write(seed); }, fill_ms_)) return error;
         }
@@ -176,10 +189,7 @@ void run_memory_pattern(Bench& bench, const Sink& sink) {
     if (!error) error = bench.find("memory_pattern", "pattern_check", check);
     if (!error) error = take_memory(bench, tested);
     // What an earlier run left must not pass for what this one writes.
-    for (const Chunk& chunk : tested.chunks) {
-        if (!error)
-            error = bench.gpu().fill_words(chunk.memory->at(), kPoison, chunk.bytes / 4, bench.stream());
-    }
+    if (!error) error = poison_all(bench, tested);
     if (error) {
         sink(failed(none, *error));
         return;

@@ -47,6 +47,12 @@ void none_ran(const Bench& bench, const Missing& why, const Sink& sink) {
 
 }  // namespace
 
+std::vector<Kind> order() {
+    std::vector<Kind> kinds;
+    for (const Step& step : kSteps) kinds.push_back(step.kind);
+    return kinds;
+}
+
 void run_all_of(gpu::Gpu& gpu, const Plan& plan, BurnIn& about, const Sink& sink) {
     state_about(gpu, about);
     Bench bench(gpu, plan.settings, plan.find_image);

@@ -16,6 +16,9 @@ struct Plan {
     std::function<void(std::string_view)> stage;  ///< told before each experiment
 };
 
+/// In this order; peer comes after all of them.
+std::vector<Kind> order();
+
 /// Everything but peer. `about` learns what the library says of the GPU.
 void run_all_of(gpu::Gpu& gpu, const Plan& plan, BurnIn& about, const Sink& sink);
 

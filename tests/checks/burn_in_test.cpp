@@ -102,7 +102,27 @@ TEST(BurnInCheck, AWholeGpuWithFewerUnitsThanItsBoard) {
     machine.gpus[1].burn_in.units = number(*machine.gpus[1].board->compute_units);
     EXPECT_EQ(said(kBurnInCheck, machine), "");
     machine.gpus[1].burn_in.units = number(*machine.gpus[1].board->compute_units - 32);
+    EXPECT_EQ(said(kBurnInCheck, machine), "") << "a MIG instance, for all that anybody knows";
+    machine.gpus[1].telemetry.first.nvidia.state.mig_current = Fact<bool>(false, "NVML");
     EXPECT_EQ(said(kBurnInCheck, machine), "burn.units.short 0000:29:00.0 warn");
+}
+
+TEST(BurnInCheck, AnInjectedFaultThatNobodySawIsNoPass) {
+    ExperimentResult result = clean("launch", "empty");
+    result.injected = Fact<std::string>("bit", "--inject");
+    EXPECT_EQ(said(kBurnInCheck, burnt(result)), "burn.inject.unseen 0000:29:00.0 unknown");
+    result.mismatches = number(1);
+    EXPECT_EQ(said(kBurnInCheck, burnt(result)), "burn.wrong 0000:29:00.0 fail");
+    result.mismatches = number(0);
+    result.values_checked = number(999);  // a launch that was left out
+    EXPECT_EQ(said(kBurnInCheck, burnt(result)), "burn.incomplete 0000:29:00.0 unknown");
+    // A path that is not proven on hardware disowns what it found, and keeps where.
+    result = clean("matrix", "bf16 wgmma");
+    result.injected = Fact<std::string>("lane", "--inject");
+    result.ran = Missing{"matrix", "not proven on hardware yet"};
+    result.mismatches = Missing{"matrix", "not proven on hardware yet"};
+    result.records.emplace_back();
+    EXPECT_EQ(said(kBurnInCheck, burnt(result)), "burn.not_run 0000:29:00.0 unknown");
 }
 
 TEST(BurnInCheck, AnErrorOfAPairCondemnsNeitherGpu) {

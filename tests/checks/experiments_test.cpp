@@ -17,6 +17,19 @@ TEST(Experiments, IsUnknownUntilDone) {
     EXPECT_EQ(run_check(kExperimentsCheck, machine, Profile::boot).verdict, Verdict::pass);
 }
 
+TEST(Experiments, OneThatHungIsNotNothing) {
+    Snapshot machine = healthy_h100_x8();
+    machine.measurements.experiments = Missing{"0000:29:00.0 matrix", "hangs"};
+    EXPECT_EQ(said(kExperimentsCheck, machine), "experiments.not_run host unknown");
+    ExperimentResult result;
+    result.ran = Fact<bool>(true, "kernels");
+    machine.gpus[0].burn_in.results = Fact<std::vector<ExperimentResult>>({result}, "experiments");
+    EXPECT_EQ(said(kExperimentsCheck, machine), "");
+    machine.gpus[0].burn_in.results =
+        Fact<std::vector<ExperimentResult>>({ExperimentResult{}}, "experiments");
+    EXPECT_EQ(said(kExperimentsCheck, machine), "experiments.not_run host unknown") << "nothing ran there";
+}
+
 TEST(Experiments, IsRequiredFromBoot) {
     const Snapshot machine = healthy_h100_x8();
     EXPECT_FALSE(run_check(kExperimentsCheck, machine, Profile::quick).required);

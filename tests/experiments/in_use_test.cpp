@@ -100,28 +100,5 @@ TEST(InUse, GpuIsLeftAloneUnlessForced) {
     EXPECT_TRUE(idle.gpus[0].burn_in.results.known());
 }
 
-TEST(UnseenInjection, AProofThatProvesNothingIsNoPass) {
-    Snapshot machine;
-    ExperimentResult result;
-    result.experiment = "launch";
-    result.ran = Fact<bool>(true, "test");
-    result.mismatches = Fact<std::uint64_t>(0, "test");
-    Device& gpu = machine.gpus.emplace_back();
-    EXPECT_TRUE(unseen_injection("bit", machine).empty()) << "nothing ran: said elsewhere";
-    const auto with = [&] {
-        gpu.burn_in.results = Fact<std::vector<ExperimentResult>>({result}, "test");
-        return unseen_injection("bit", machine);
-    };
-    ASSERT_EQ(with().size(), 1U);
-    EXPECT_EQ(with().front().code, "burn.inject.unseen");
-    EXPECT_TRUE(unseen_injection("", machine).empty());
-    result.mismatches = Fact<std::uint64_t>(1, "test");
-    EXPECT_TRUE(with().empty());
-    result.mismatches = Fact<std::uint64_t>(0, "test");
-    result.values_expected = Fact<std::uint64_t>(10, "test");
-    result.values_checked = Fact<std::uint64_t>(9, "test");
-    EXPECT_TRUE(with().empty()) << "a launch that was left out";
-}
-
 }  // namespace
 }  // namespace gpucheck
