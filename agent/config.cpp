@@ -10,7 +10,10 @@
 
 #include "agent/report/explain.h"
 #include "checks/json/json.h"
+#include "checks/specs/data_file.h"
+#include "providers/detect.h"
 #include "providers/disk/files.h"
+#include "providers/price.h"
 
 namespace gpucheck {
 namespace {
@@ -183,7 +186,8 @@ std::string read_all(const Json& json, Config& config) {
                      "provider_token_file", "sinks", "state_folder", "key_file", "spool"});
     config.provider = members.text("provider");
     config.instance_type = members.text("instance_type");
-    config.price_usd_per_hour = members.number("price_usd_per_hour", 0.0001, 1e6);
+    config.price_usd_per_hour =
+        members.number("price_usd_per_hour", providers::kLeastUsd, providers::kMostUsd);
     config.metadata = members.choice("metadata", {"auto", "off", "probe"});
     config.state_folder = members.text("state_folder");
     config.key_file = members.text("key_file");
@@ -214,12 +218,11 @@ std::string price_text(double usd) {
 }  // namespace
 
 std::variant<Config, std::string> parse_config(const std::string& text, const std::string& path) {
-    auto parsed = parse_json(text, 8);
+    auto parsed = parse_data(text);
     // Not what was read last: who pastes a token into the wrong file must not find it in a log.
-    if (const auto* error = std::get_if<JsonError>(&parsed))
-        return path + ": " + error->what.substr(0, error->what.find("; last read"));
+    if (const auto* error = std::get_if<std::string>(&parsed))
+        return path + ": " + error->substr(0, error->find("; last read"));
     Config config;
-    config.path = path;
     if (const std::string error = read_all(*std::get_if<Json>(&parsed), config); !error.empty())
         return path + ": " + error;
     return config;
@@ -248,7 +251,8 @@ void fill(const Config& config, cli::RunOptions& options) {
     cli::MachineOptions& machine = options.machine;
     if (!speaks_of(config, machine)) return;
     constexpr const char* kSource = "config";
-    const bool same_provider = machine.provider.empty() || machine.provider == config.provider;
+    const bool same_provider = machine.provider.empty() || providers::provider_named(machine.provider) ==
+                                                               providers::provider_named(config.provider);
     if (machine.instance_type.empty() && same_provider && !config.instance_type.empty()) {
         machine.instance_type = config.instance_type;
         machine.type_source = kSource;
@@ -259,7 +263,10 @@ void fill(const Config& config, cli::RunOptions& options) {
     }
     machine.config_expect = config.expect;
     if (machine.metadata.empty()) machine.metadata = config.metadata;
-    if (machine.provider_token.empty()) machine.provider_token = config.provider_token;
+    if (machine.provider_token.empty() && !config.provider_token.empty()) {
+        machine.provider_token = config.provider_token;
+        machine.token_source = kSource;
+    }
     if (options.price.empty() && config.price_usd_per_hour) {
         options.price = price_text(*config.price_usd_per_hour);
         options.price_source = kSource;

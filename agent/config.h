@@ -17,7 +17,6 @@ inline constexpr const char* kDefaultConfig = "/etc/gpucheck/config.json";
 
 /// docs/config.md. Empty and nullopt: the file does not say.
 struct Config {
-    std::string path;    ///< empty: no file
     bool named = false;  ///< by --config, not the default one
     std::string provider, instance_type;
     std::optional<double> price_usd_per_hour;  ///< of the whole instance

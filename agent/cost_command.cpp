@@ -10,6 +10,7 @@
 #include "agent/cost_plan.h"
 #include "agent/cost_render.h"
 #include "agent/report/escape.h"
+#include "agent/report/exit_status.h"
 #include "agent/report/layout.h"
 
 namespace gpucheck {
@@ -17,11 +18,11 @@ namespace {
 
 using cost::Quote;
 
-constexpr int kClaimWrong = 1, kRefused = 2, kUsageStatus = 64;
+constexpr int kClaimWrong = 1, kRefused = 2;
 
 int wrong(const UsageError& error, std::ostream& err) {
     err << "gpucheck cost: " << report::plain(error.what) << "\n";
-    return kUsageStatus;
+    return kUsage;
 }
 
 int refused(const cost::Refusal& refusal, const cli::CostOptions& options, std::ostream& out,

@@ -121,6 +121,11 @@ std::variant<DeliveryPlan, std::string> plan_delivery(const Config& config, cons
     plan.sinks = plan.configured = config.sinks;
     plan.bounds = config.bounds;
     plan.key_file = key.empty() ? config.key_file : key;
+    if (!key.empty()) {
+        // Who names a key wants a signature: without it nothing goes.
+        const auto loaded = sign::load_key(key);
+        if (const auto* error = std::get_if<sign::Error>(&loaded)) return "--key: " + error->what;
+    }
     plan.state_folder = config.state_folder.empty() ? default_state_folder() : config.state_folder;
     if (!plan.state_folder.empty()) plan.spool_folder = plan.state_folder + "/spool";
     if (!report_to.empty()) {

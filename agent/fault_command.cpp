@@ -14,6 +14,7 @@
 #include "agent/report_command.h"
 #include "agent/report_document.h"
 #include "agent/run.h"
+#include "providers/delivery/sink.h"
 #include "providers/render/render.h"
 #include "providers/send/send.h"
 
@@ -57,15 +58,25 @@ void log_left_out(const faults::Rendering& rendering) {
     for (const std::string& one : rendering.left_out) log_warn("not told: " + one);
 }
 
-// A token that tags droplets: systemd's credential, or a file that only its owner may read.
+// A token that tags droplets: of the configured file, of systemd's credential where there is one, or of the
+// default file. A file that others may read is refused: whoever reads it may tag every droplet.
 Fact<std::string> digitalocean_token(const host::Sysroot& root, const std::string& configured) {
-    std::string path = configured.empty() ? "/etc/gpucheck/digitalocean-token" : configured;
-    if (const char* folder = std::getenv("CREDENTIALS_DIRECTORY"))
-        path = std::string(folder) + "/digitalocean-token";
-    const Fact<NodeStat> stat = root.stat(path);
-    if (!stat.known()) return stat.missing();
-    if ((stat->mode & 077U) != 0) return Missing{path, "others may read it: chmod 600"};
-    return root.read_line(path);
+    constexpr const char* kCredential = "digitalocean-token";
+    delivery::Sink secret;
+    secret.token_file = configured.empty() ? "/etc/gpucheck/digitalocean-token" : configured;
+    const char* folder = std::getenv("CREDENTIALS_DIRECTORY");
+    if (configured.empty() && folder != nullptr && *folder != '\0') {
+        if (root.exists(std::string(folder) + "/" + kCredential).is(true)) {
+            secret.token_file.clear();
+            secret.token_credential = kCredential;
+        }
+    }
+    const std::string source = "DigitalOcean's token";
+    auto read = delivery::read_token(secret);
+    if (const auto* why = std::get_if<std::string>(&read)) return Missing{source, *why};
+    auto& token = *std::get_if<delivery::Token>(&read);
+    if (!token.warning.empty()) return Missing{source, token.warning};
+    return Fact<std::string>(std::move(token.value), source);
 }
 
 faults::Sender this_machine(const std::string& token_file) {

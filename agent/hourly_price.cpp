@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "checks/cost/data/instance_prices.h"
+#include "checks/cost/money.h"
 #include "providers/price.h"
 
 namespace gpucheck {
@@ -36,15 +37,15 @@ Fact<HourlyPrice> from_table(const PriceWish& wish, const Instance& instance, st
         }
     }
     if (row == nullptr) return of_nobody(instance);
-    const Fact<long> age = providers::days_between(row->as_of, wish.today);
+    const std::optional<long> age = cost::days_between(row->as_of, wish.today);
     const std::string source = "prices.json: " + row->provider + " " + row->type + " (" + row->source + ")";
     if (row->gpu_count != gpus_here) {
         return Missing{source, "refused: the price is for " + std::to_string(row->gpu_count) + " GPUs, and " +
                                    std::to_string(gpus_here) + " are here"};
     }
     Fact<HourlyPrice> price = price_of(row->usd_per_hour, Fact<unsigned>(row->gpu_count, source), row->market,
-                                       row->as_of, age.known() && *age > providers::kFreshDays, source);
-    if (age.known() || !price.known()) return price;
+                                       row->as_of, age && *age > cost::kStalePriceDays, source);
+    if (age || !price.known()) return price;
     HourlyPrice undated = *price;
     undated.stale = Missing{source, "today's date is not known"};
     return Fact<HourlyPrice>(std::move(undated), source);
@@ -81,9 +82,8 @@ std::optional<double> price_from_option(const std::string& text) {
     double usd = 0;
     const char* end = text.data() + text.size();
     const auto read = std::from_chars(text.data(), end, usd, std::chars_format::fixed);
-    constexpr double kMost = 100'000;
     if (text.empty() || read.ec != std::errc{} || read.ptr != end || !std::isfinite(usd) || usd < 0 ||
-        usd > kMost)
+        usd > providers::kMostUsd)
         return std::nullopt;
     return usd;
 }

@@ -9,7 +9,8 @@
 
 namespace gpucheck {
 
-/// The option's text as a number of USD; nullopt when it is none. "0" is a number and no price.
+/// The option's text as a number of USD; nullopt when it is none or more than an instance can cost. "0" is a
+/// number and no price.
 std::optional<double> price_from_option(const std::string& text);
 
 struct PriceWish {

@@ -1,15 +1,15 @@
 // Detection, one child that asks, and what the options say against it; see identify.h.
 #include "agent/identify.h"
 
-#include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "agent/child/child.h"
+#include "agent/host/recorded.h"
+#include "agent/log.h"
 #include "checks/json/model_json.h"
+#include "providers/delivery/sink.h"
 #include "providers/http/recorded.h"
 #include "providers/instance.h"
 #include "providers/recording.h"
@@ -21,30 +21,12 @@ using providers::Identity;
 using std::chrono::milliseconds;
 
 constexpr std::string_view kInstanceData = "/run/cloud-init/instance-data.json";
-constexpr std::size_t kLargestToken = 4096;
 
 Fact<std::string> variable(const host::Sysroot& root, const char* name) {
     const auto& env = root.process().env;
     const auto found = env.find(name);
     if (found == env.end()) return Missing{std::string("environment ") + name, "ENOENT"};
     return Fact<std::string>(found->second.substr(0, 256), std::string("environment ") + name);
-}
-
-// The first line of the token's file: it is sent to the provider's API and goes nowhere else.
-std::optional<std::string> read_token(const std::string& path, std::string& error) {
-    std::ifstream file(path, std::ios::binary);
-    std::string token(kLargestToken + 1, '\0');
-    file.read(token.data(), static_cast<std::streamsize>(token.size()));
-    token.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-    const std::string_view line = host::trim(token);
-    const bool usable =
-        !line.empty() && line.size() <= kLargestToken &&
-        std::all_of(line.begin(), line.end(), [](unsigned char c) { return c > 0x20 && c < 0x7f; });
-    if (!usable) {
-        error = path + ": no token (one line of printable characters)";
-        return std::nullopt;
-    }
-    return std::string(line);
 }
 
 struct Request {
@@ -123,10 +105,32 @@ std::pair<Identity, std::string> ask_live(const Request& request, const Identify
 
 // Of a recorded machine; without the file nobody asked.
 std::variant<std::unique_ptr<http::Client>, std::string> recorded_answers(const std::string& folder) {
-    std::ifstream file(folder + "/metadata.json", std::ios::binary);
-    if (!file) return http::nobody_asked();
-    const std::string text(std::istreambuf_iterator<char>(file), {});
-    return http::recorded_client(text);
+    std::string error;
+    const std::optional<std::string> text = host::read_beside(folder, "metadata.json", error);
+    if (!error.empty()) return error;
+    if (!text) return http::nobody_asked();
+    return http::recorded_client(*text);
+}
+
+// Read where somebody may ask with it alone. A file that the config names is every user's config and need not
+// be every user's file: then the reason is told where the token was wanted. Empty: no error of the command
+// line.
+std::string read_token(const cli::MachineOptions& options, const IdentifyPlan& plan,
+                       const Fact<std::string>& provider, providers::Permissions& may) {
+    const bool named = options.token_source.empty();
+    const bool asks = options.metadata != "off" && !plan.given_up;
+    const bool wanted = named || plan.price_from_api || provider.is("digitalocean");
+    if (options.provider_token.empty() || !asks || !wanted) return {};
+    auto read = delivery::read_token_file(options.provider_token);
+    if (auto* error = std::get_if<std::string>(&read)) {
+        if (named) return std::move(*error);
+        may.no_token = std::move(*error);
+        return {};
+    }
+    auto& token = *std::get_if<delivery::Token>(&read);
+    if (!token.warning.empty()) log_warn(token.warning);
+    may.token = std::move(token.value);
+    return {};
 }
 
 void contradiction(std::vector<std::string>& conflicts, const char* what, const Fact<std::string>& option,
@@ -141,7 +145,7 @@ std::string source_of(const std::string& given, const char* option) {
 }
 
 Identity known_offline(const host::Sysroot& root, const providers::Sightings& seen,
-                       const Fact<std::string>& provider) {
+                       const Fact<std::string>& kept, const Fact<std::string>& provider) {
     Identity known;
     known.instance.provider = provider;
     if (provider.is("runpod")) {
@@ -150,7 +154,6 @@ Identity known_offline(const host::Sysroot& root, const providers::Sightings& se
                                                            variable(root, "RUNPOD_DC_ID")}));
         return known;
     }
-    const Fact<std::string> kept = root.read(kInstanceData, host::kLargeFile);
     if (kept.known()) providers::complete(known, providers::from_cloud_init(*kept, kept.source()));
     // Nitro's firmware names the type; cloud-init's word, which came from the provider, goes first.
     if (provider.is("aws") && seen.sys_vendor.is("Amazon EC2") && seen.product_name.known() &&
@@ -162,16 +165,14 @@ Identity known_offline(const host::Sysroot& root, const providers::Sightings& se
     return known;
 }
 
-}  // namespace
-
-providers::Sightings read_sightings(const host::Sysroot& root) {
+// `kept`: cloud-init's instance-data.json.
+providers::Sightings sightings(const host::Sysroot& root, const Fact<std::string>& kept) {
     const auto dmi = [&](const char* name) {
         return root.read_line(std::string("/sys/class/dmi/id/") + name);
     };
     providers::Sightings seen;
     seen.sys_vendor = dmi("sys_vendor");
     seen.product_name = dmi("product_name");
-    seen.board_vendor = dmi("board_vendor");
     seen.bios_vendor = dmi("bios_vendor");
     seen.chassis_asset_tag = dmi("chassis_asset_tag");
     seen.product_serial = dmi("product_serial");
@@ -179,7 +180,7 @@ providers::Sightings read_sightings(const host::Sysroot& root) {
     seen.hypervisor_uuid = root.read_line("/sys/hypervisor/uuid");
     seen.kernel_cmdline = root.read_line("/proc/cmdline");
     seen.cloud_id = root.read_line("/run/cloud-init/cloud-id");
-    seen.cloud_name = providers::cloud_name_in(root.read(kInstanceData, host::kLargeFile));
+    seen.cloud_name = providers::cloud_name_in(kept);
     seen.etc_vultr = root.exists("/etc/vultr");
     seen.run_scaleway = root.exists("/run/scaleway");
     seen.crusoe_agent = root.exists("/etc/crusoe");
@@ -187,17 +188,18 @@ providers::Sightings read_sightings(const host::Sysroot& root) {
     return seen;
 }
 
+}  // namespace
+
+providers::Sightings read_sightings(const host::Sysroot& root) {
+    return sightings(root, root.read(kInstanceData, host::kLargeFile));
+}
+
 std::variant<Identified, std::string> identify(const host::Sysroot& root, const cli::MachineOptions& options,
                                                const IdentifyPlan& plan) {
     Identified result;
     Request request;
-    std::string error;
-    if (!options.provider_token.empty()) {
-        auto token = read_token(options.provider_token, error);
-        if (!token) return error;
-        request.may.token = std::move(*token);
-    }
-    const providers::Sightings seen = read_sightings(root);
+    const Fact<std::string> kept = root.read(kInstanceData, host::kLargeFile);
+    const providers::Sightings seen = sightings(root, kept);
     const Fact<std::string> found = providers::detect(seen).provider;
     Fact<std::string> provider = found, type;
     if (!options.provider.empty()) {
@@ -208,7 +210,8 @@ std::variant<Identified, std::string> identify(const host::Sysroot& root, const 
     if (!options.instance_type.empty())
         type = Fact<std::string>(options.instance_type, source_of(options.type_source, "--instance-type"));
 
-    request.known = known_offline(root, seen, provider);
+    if (std::string error = read_token(options, plan, provider, request.may); !error.empty()) return error;
+    request.known = known_offline(root, seen, kept, provider);
     contradiction(result.conflicts, "instance type", type, request.known.instance.type);
     result.type_offline = request.known.instance.type;
     if (type.known()) request.known.instance.type = type;

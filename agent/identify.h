@@ -40,7 +40,8 @@ struct Identified {
 };
 
 /// Reads the marks and asks, as far as --metadata allows. On a recorded machine its metadata.json answers.
-/// The text is a sentence for the command line: a metadata.json or a token file that cannot be used.
+/// The text is a sentence for the command line: a metadata.json, or a token file of the command line that was
+/// to be asked with, that cannot be used. A token file of the config is a reason in what it would have told.
 std::variant<Identified, std::string> identify(const host::Sysroot& root, const cli::MachineOptions& options,
                                                const IdentifyPlan& plan);
 

@@ -1,8 +1,10 @@
 // `gpucheck report list` and `show`; see report_show.h.
 #include "agent/report_show.h"
 
+#include <algorithm>
 #include <ctime>
 #include <map>
+#include <optional>
 
 #include "agent/log.h"
 #include "agent/report/escape.h"
@@ -53,11 +55,26 @@ class Receivers {
     std::string busy_ = "?";
 };
 
-std::string next_try(Shelf shelf, const EntryName& name, const delivery::Hold& hold, std::int64_t now_s) {
-    if (shelf == Shelf::rejected) return "never";
+// When it is tried again: not before its receiver is. nullopt: now, or never when it was refused.
+std::optional<std::int64_t> next_try(const EntryName& name, const delivery::Hold& hold, std::int64_t now_s) {
     const std::int64_t at = std::max(name.next_try_s, hold.next_try_s);
-    return delivery::is_due(at, now_s) ? "now" : report::rfc3339_utc(at);
+    return delivery::is_due(at, now_s) ? std::nullopt : std::optional(at);
 }
+
+// What the receivers of a shelf said last, each read once.
+class Holds {
+  public:
+    explicit Holds(Spool& spool) : spool_(spool) {}
+    const delivery::Hold& of(const std::string& sink) {
+        const auto [found, is_new] = holds_.try_emplace(sink);
+        if (is_new) found->second = spool_.hold_of(sink);
+        return found->second;
+    }
+
+  private:
+    Spool& spool_;
+    std::map<std::string, delivery::Hold> holds_;
+};
 
 void add_table(std::string& text, const std::string& title, Spool& spool, Shelf shelf, Receivers& receivers) {
     const std::vector<EntryName> entries = spool.list(shelf);
@@ -65,11 +82,12 @@ void add_table(std::string& text, const std::string& title, Spool& spool, Shelf 
     text += title + "\n";
     report::Table table({"Report", "Verdict", "Receiver", "Tries", "Last answer", "Next try"});
     const std::int64_t now_s = std::time(nullptr);
-    std::map<std::string, delivery::Hold> holds;
+    Holds holds(spool);
     for (const EntryName& name : entries) {
-        if (holds.count(name.sink) == 0) holds[name.sink] = spool.hold_of(name.sink);
+        const auto at = next_try(name, holds.of(name.sink), now_s);
+        const std::string when = shelf == Shelf::rejected ? "never" : at ? report::rfc3339_utc(*at) : "now";
         table.add({name.report_id, std::string(name_of(name.verdict)), receivers.url(shelf, name),
-                   std::to_string(name.attempts), name.last, next_try(shelf, name, holds[name.sink], now_s)});
+                   std::to_string(name.attempts), name.last, when});
     }
     for (const std::string& line : table.lines(table.natural_width())) text += "  " + line + "\n";
 }
@@ -102,14 +120,17 @@ std::string list_text(Spool& spool, const DeliveryPlan& plan) {
 
 Json json_entries(Spool& spool, Shelf shelf, Receivers& receivers) {
     Json list = Json::array();
+    const std::int64_t now_s = std::time(nullptr);
+    Holds holds(spool);
     for (const EntryName& name : spool.list(shelf)) {
+        const auto at = next_try(name, holds.of(name.sink), now_s);
         list.push_back(
             {{"report_id", name.report_id},
              {"verdict", std::string(name_of(name.verdict))},
              {"receiver", receivers.url(shelf, name)},
              {"attempts", name.attempts},
              {"last", name.last == "-" ? Json() : Json(name.last)},
-             {"next_try", shelf == Shelf::rejected ? Json() : Json(report::rfc3339_utc(name.next_try_s))}});
+             {"next_try", shelf == Shelf::rejected || !at ? Json() : Json(report::rfc3339_utc(*at))}});
     }
     return list;
 }
@@ -150,19 +171,15 @@ int show_key(const DeliveryPlan& plan, bool id_alone) {
     return print(*std::get_if<std::string>(&id) + "\n");
 }
 
-// The body as it was made: a report or an envelope.
-std::variant<std::string, std::string> body_of(const delivery::Entry& entry) {
-    if (!entry.gzip) return std::variant<std::string, std::string>(std::in_place_index<0>, entry.body);
-    auto body = delivery::decompress(entry.body, kMostReport);
-    if (!body)
-        return std::variant<std::string, std::string>(std::in_place_index<1>, "it cannot be decompressed");
-    return std::variant<std::string, std::string>(std::in_place_index<0>, *std::move(body));
+// The body as it was made: a report or an envelope. nullopt: it cannot be decompressed.
+std::optional<std::string> body_of(const delivery::Entry& entry) {
+    return entry.gzip ? delivery::decompress(entry.body, kMostReport) : entry.body;
 }
 
 int show_entry(const delivery::Entry& entry, bool envelope) {
     const auto body = body_of(entry);
-    if (const auto* error = std::get_if<1>(&body)) return unusable(entry.report_id + ": " + *error);
-    const std::string& text = *std::get_if<0>(&body);
+    if (!body) return unusable(entry.report_id + ": it cannot be decompressed");
+    const std::string& text = *body;
     const bool is_envelope = entry.content_type == sign::kEnvelopeType;
     if (envelope && !is_envelope) return unusable(entry.report_id + ": kept without a signature");
     if (envelope || !is_envelope) return print(text);

@@ -13,7 +13,7 @@ namespace gpucheck::providers {
 
 /// What a machine shows without any network. A file that does not exist is Missing ENOENT.
 struct Sightings {
-    Fact<std::string> sys_vendor, product_name, board_vendor, bios_vendor, chassis_asset_tag;
+    Fact<std::string> sys_vendor, product_name, bios_vendor, chassis_asset_tag;
     Fact<std::string> product_serial, product_uuid;  ///< readable by root only
     Fact<std::string> hypervisor_uuid;               ///< /sys/hypervisor/uuid: Xen
     Fact<std::string> kernel_cmdline;

@@ -23,8 +23,11 @@ Fact<unsigned> whole_in(const Fact<Json>& object, std::string_view member, unsig
 void ask_api(Questions& questions, const Permissions& may, Identity& identity) {
     Instance& instance = identity.instance;
     if (may.token.empty()) {
-        instance.type = Missing{"api.digitalocean.com",
-                                "the metadata has no size; --provider-token FILE lets the API tell it"};
+        instance.type =
+            Missing{"api.digitalocean.com",
+                    may.no_token.empty()
+                        ? "the metadata has no size; --provider-token FILE lets the API tell it"
+                        : "the metadata has no size, and the API's token is not to be had: " + may.no_token};
         return;
     }
     if (!instance.id.known()) {

@@ -86,8 +86,9 @@ void complete(Identity& identity, const Identity& more) {
     const auto take = [](auto& fact, const auto& other) {
         if (!fact.known() && (other.known() || fact.why() == "not looked at")) fact = other;
     };
-    Instance::fields(
-        [&](auto... field) { (take(identity.instance.*(field.member), more.instance.*(field.member)), ...); });
+    Instance::fields([&](auto... field) {
+        (take(identity.instance.*(field.member), more.instance.*(field.member)), ...);
+    });
     if (!identity.promised.gpu_count.known()) identity.promised.gpu_count = more.promised.gpu_count;
 }
 
@@ -106,10 +107,8 @@ void ask(Questions& questions, const Permissions& may, Identity& identity) {
     asked.instance.type = identity.instance.type;
     client(questions, may, asked);
     nothing_asked(asked, Missing{"metadata service", "the service of " + *provider + " does not tell it"});
-    const Fact<std::string> type_before = identity.instance.type;
     Identity result = std::move(asked);
     complete(result, identity);
-    if (type_before.known() && !result.instance.type.known()) result.instance.type = type_before;
     identity = std::move(result);
 }
 

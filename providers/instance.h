@@ -20,9 +20,10 @@ struct Identity {
 
 /// What may be asked beside the link-local metadata service.
 struct Permissions {
-    std::string token;   ///< of the provider's API (DigitalOcean: droplet:read); empty: not asked
-    bool price = false;  ///< the provider's public price list
-    std::string today;   ///< "2026-11-30": the date of what is asked now
+    std::string token;          ///< of the provider's API (DigitalOcean: droplet:read); empty: not asked
+    bool price = false;         ///< the provider's public price list
+    std::string today;          ///< "2026-11-30": the date of what is asked now
+    std::string no_token = {};  ///< why the token that was named is empty; empty: none was named
 };
 
 /// One cloud's client. Reads `identity` (what is known already) and fills what it learns.

@@ -11,6 +11,9 @@
 namespace gpucheck::providers {
 
 inline constexpr unsigned kMostGpusOfAType = 1024;
+/// What an instance can cost for one hour, whoever says it. Less is a typing error or "free", which is
+/// unknown.
+inline constexpr double kLeastUsd = 0.001, kMostUsd = 100'000;
 
 /// "gpu_info" is a price of the whole droplet; the slug's ending says which market it belongs to.
 Fact<HourlyPrice> digitalocean_price(const Fact<Json>& size, const Fact<std::string>& slug,
@@ -26,9 +29,5 @@ Fact<HourlyPrice> ask_vultr_price(Questions& questions, const Instance& instance
 /// `gpus`: of the type; the price of one is Missing with its reason where that is not known.
 Fact<HourlyPrice> price_of(double instance_usd, const Fact<unsigned>& gpus, std::string_view market,
                            const std::string& as_of, bool stale, const std::string& source);
-
-/// Whole days from one date to another ("2026-10-08"); "2026-07" counts from its last day. Missing: no dates.
-Fact<long> days_between(std::string_view from, std::string_view to);
-inline constexpr long kFreshDays = 90;
 
 }  // namespace gpucheck::providers

@@ -10,6 +10,7 @@
 namespace gpucheck::providers {
 namespace {
 
+constexpr std::chrono::milliseconds kLongest{10'000};        // a list comes from far away
 constexpr std::size_t kLargestList = std::size_t{16} << 20;  // OCI's list of all products is some megabytes
 
 std::optional<double> number_in(const Json& object, const char* member) {
@@ -34,6 +35,7 @@ http::Request list_request(std::string url) {
     http::Request request = get(std::move(url), {{"Accept", "application/json"}});
     request.proxy = http::Proxy::environment;
     request.max_body_bytes = kLargestList;
+    request.total_timeout = kLongest;
     return request;
 }
 

@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kLongestValue = 256;
-constexpr milliseconds kConnect{1000}, kOneRequest{2000}, kFirstPause{50};
+constexpr milliseconds kConnect{1000}, kFirstPause{50};
 constexpr int kTries = 4;
 
 bool is_value(std::string_view text) {
@@ -90,10 +90,11 @@ std::string Questions::moved(std::string_view url, const std::string& base) {
 
 std::variant<http::Response, Missing> Questions::ask(http::Request request) {
     milliseconds pause = kFirstPause;
+    const milliseconds most = request.total_timeout;
     for (int tries = 1;; ++tries) {
         const auto share = milliseconds(static_cast<long long>(static_cast<double>(left().count()) * part_));
         if (share.count() <= 0) return Missing{shown(request.url), "no time was left to ask"};
-        request.total_timeout = std::min(share, kOneRequest);
+        request.total_timeout = std::min(share, most);
         request.connect_timeout = std::min(request.total_timeout, kConnect);
         http::Outcome outcome = client_.perform(request);
         if (const auto* failed = std::get_if<http::Failed>(&outcome))
@@ -138,7 +139,9 @@ Fact<Json> Questions::json(http::Request request) {
 }
 
 http::Request get(std::string url, std::vector<http::Header> headers) {
+    constexpr milliseconds kOneRequest{2000};
     http::Request request;
+    request.total_timeout = kOneRequest;
     request.url = std::move(url);
     request.headers = std::move(headers);
     return request;

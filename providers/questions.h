@@ -31,7 +31,8 @@ class Questions {
     std::string api_url(std::string_view url) const { return moved(url, endpoints_.api); }
 
     /// The whole answer of a 200. Missing: the URL, and what went wrong in words that tell the cases apart.
-    /// Busy answers (429, 500, 503) are asked for again while time is left.
+    /// Busy answers (429, 500, 503) are asked for again while time is left. No try takes longer than the
+    /// request's own total_timeout.
     std::variant<http::Response, Missing> ask(http::Request request);
     /// The same as text (trimmed, at most 256 printable characters), or parsed.
     Fact<std::string> text(http::Request request);
@@ -50,7 +51,7 @@ class Questions {
     double part_ = 1;
 };
 
-/// A GET with these headers.
+/// A GET with these headers, of two seconds at most.
 http::Request get(std::string url, std::vector<http::Header> headers = {});
 
 /// A member as short printable text, whether it was written as text or number; Missing when it is null,

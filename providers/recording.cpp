@@ -13,17 +13,15 @@ constexpr std::size_t kLongestText = 128;
 // was.
 constexpr std::string_view kToken = "RECORDED-TOKEN";
 
-// Members that a client of ours reads, or that lead to one.
-constexpr std::array<std::string_view, 47> kKept{"droplet_id",
+// Members that a client of ours reads, or that lead to one. Nothing of price lists: a capture asks for none.
+constexpr std::array<std::string_view, 34> kKept{"droplet_id",
                                                  "region",
                                                  "droplet",
                                                  "size",
                                                  "size_slug",
-                                                 "slug",
                                                  "price_hourly",
                                                  "gpu_info",
                                                  "count",
-                                                 "model",
                                                  "instanceId",
                                                  "instanceType",
                                                  "availabilityZone",
@@ -49,18 +47,7 @@ constexpr std::array<std::string_view, 47> kKept{"droplet_id",
                                                  "platform",
                                                  "preset",
                                                  "uuid",
-                                                 "availability_zone",
-                                                 "Items",
-                                                 "currencyCode",
-                                                 "retailPrice",
-                                                 "armSkuName",
-                                                 "productName",
-                                                 "skuName",
-                                                 "meterName",
-                                                 "unitOfMeasure",
-                                                 "hourly_cost",
-                                                 "plans",
-                                                 "plans_metal"};
+                                                 "availability_zone"};
 
 bool is_kept(std::string_view member) {
     return std::find(kKept.begin(), kKept.end(), member) != kKept.end();

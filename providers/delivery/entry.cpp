@@ -22,14 +22,6 @@ bool is_hex(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-std::optional<Verdict> verdict_from(std::string_view name) {
-    for (const Verdict verdict :
-         {Verdict::not_applicable, Verdict::pass, Verdict::warn, Verdict::unknown, Verdict::fail}) {
-        if (name_of(verdict) == name) return verdict;
-    }
-    return std::nullopt;
-}
-
 std::string text_of(const Json& object, const char* name) {
     const auto found = object.find(name);
     const auto* text = found == object.end() ? nullptr : found->get_ptr<const std::string*>();

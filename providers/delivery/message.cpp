@@ -6,31 +6,18 @@
 namespace gpucheck::delivery {
 namespace {
 
-// RFC 3986, 2.3: everything else is written as %XX.
-std::string percent(std::string_view text) {
-    constexpr std::string_view kDigits = "0123456789ABCDEF";
-    constexpr std::size_t kMost = 255;
-    std::string out;
-    for (const char c : text.substr(0, kMost)) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                           c == '-' || c == '.' || c == '_' || c == '~';
-        if (plain) {
-            out += c;
-        } else {
-            const auto byte = static_cast<unsigned char>(c);
-            out += {'%', kDigits[byte >> 4U], kDigits[byte & 15U]};
-        }
-    }
-    return out;
+std::string short_part(std::string_view text) {
+    constexpr std::size_t kMost = 255;  // POSIX's longest host name: what is longer is no name
+    return http::percent_encoded(text.substr(0, kMost));
 }
 
 }  // namespace
 
 std::string source_uri(std::string_view provider, std::string_view instance_id, std::string_view hostname) {
     if (!instance_id.empty())
-        return "gpucheck://" + (provider.empty() ? "unknown" : percent(provider)) + "/" +
-               percent(instance_id);
-    return "gpucheck:///" + percent(hostname);
+        return "gpucheck://" + (provider.empty() ? "unknown" : short_part(provider)) + "/" +
+               short_part(instance_id);
+    return "gpucheck:///" + short_part(hostname);
 }
 
 http::Request request_of(const Entry& entry, std::string_view token, std::chrono::milliseconds most) {

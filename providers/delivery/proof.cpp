@@ -6,7 +6,6 @@
 
 #include "providers/crypto/hash.h"
 #include "providers/delivery/gzip.h"
-#include "providers/disk/files.h"
 
 namespace gpucheck::delivery {
 namespace {
@@ -15,7 +14,6 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::size_t kMostDecoded = std::size_t{64} << 20U;
-constexpr std::size_t kMostToken = 4096;
 
 // Gives no request more time than is left of all.
 class Hurried final : public http::Client {
@@ -44,25 +42,29 @@ std::string digest_of(const Entry& entry) {
     return decoded ? crypto::hex(std::get<crypto::Hash>(hash).sha256(*decoded)) : std::string();
 }
 
-std::string token_in(const std::string& path) {
-    if (path.empty()) return {};
-    const auto content = disk::read_file(path, kMostToken);
-    const auto* read = std::get_if<disk::Content>(&content);
-    if (read == nullptr) return {};
-    return read->text.substr(0, read->text.find_last_not_of("\r\n") + 1);
-}
-
 }  // namespace
+
+std::variant<identity::Proof, Missing> Prover::ask(const Entry& entry, milliseconds most) {
+    identity::Claim claim{entry.provider, entry.sink.url, {}, {}};
+    if (entry.provider == "azure") claim.report_sha256 = digest_of(entry);  // no other proof holds it
+    std::string no_token;
+    if (!entry.sink.enrolment_token_file.empty()) {
+        auto read = read_token_file(entry.sink.enrolment_token_file);
+        if (auto* why = std::get_if<std::string>(&read)) no_token = std::move(*why);
+        if (auto* token = std::get_if<Token>(&read)) claim.enrolment_token = std::move(token->value);
+    }
+    Hurried hurried(metadata_, most);
+    auto given = identity::prove(claim, hurried);
+    if (auto* missing = std::get_if<Missing>(&given); missing != nullptr && !no_token.empty())
+        missing->why += "; the enrolment token: " + no_token;
+    return given;
+}
 
 std::variant<std::vector<http::Header>, std::string> Prover::headers(const Entry& entry, milliseconds most) {
     const std::string key = entry.provider + " " + entry.sink.url;
     auto kept = kept_.find(key);
     if (kept == kept_.end()) {
-        Hurried hurried(metadata_, most);
-        auto given = identity::prove({entry.provider, entry.sink.url, digest_of(entry),
-                                      token_in(entry.sink.enrolment_token_file), false},
-                                     hurried);
-        kept = kept_.insert_or_assign(key, std::move(given)).first;
+        kept = kept_.insert_or_assign(key, ask(entry, most)).first;
     }
     if (const auto* none = std::get_if<Missing>(&kept->second)) return none->source + ": " + none->why;
     const identity::Proof proof = std::get<identity::Proof>(kept->second);

@@ -26,6 +26,8 @@ class Prover {
                                                                  std::chrono::milliseconds most);
 
   private:
+    std::variant<identity::Proof, Missing> ask(const Entry& entry, std::chrono::milliseconds most);
+
     http::Client& metadata_;
     std::map<std::string, std::variant<identity::Proof, Missing>> kept_;  ///< by provider and audience
 };

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "providers/disk/files.h"
+#include "providers/http/request_rules.h"
 
 namespace gpucheck::delivery {
 namespace {
@@ -19,20 +20,13 @@ struct Parts {
     std::string scheme, authority, host, port;
 };
 
-std::string lowered(std::string_view text) {
-    std::string out(text);
-    for (char& c : out)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return out;
-}
-
 std::optional<Parts> parts_of(std::string_view url) {
     const std::size_t colon = url.find("://");
     if (colon == std::string_view::npos) return std::nullopt;
     Parts parts;
-    parts.scheme = lowered(url.substr(0, colon));
+    parts.scheme = http::lowered(url.substr(0, colon));
     const std::string_view rest = url.substr(colon + 3);
-    parts.authority = lowered(rest.substr(0, rest.find_first_of("/?#")));
+    parts.authority = http::lowered(rest.substr(0, rest.find_first_of("/?#")));
     const std::string& authority = parts.authority;
     const std::size_t bracket =
         authority.empty() || authority[0] != '[' ? std::string::npos : authority.find(']');

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "checks/json/json.h"
+#include "providers/http/request_rules.h"
 
 namespace gpucheck::http {
 namespace {
@@ -18,12 +19,6 @@ struct Entry {
     Outcome outcome;
     std::vector<Header> requires_headers;  ///< names in lower case
 };
-
-std::string lowered(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    return text;
-}
 
 std::optional<Failure> failure_named(const std::string& name) {
     constexpr std::array kAll = {Failure::timeout, Failure::refused,   Failure::unreachable,

@@ -26,7 +26,6 @@ std::variant<std::string, Missing> member_of(const std::string& json, const std:
 inline constexpr const char* kAwsService = "http://169.254.169.254";
 inline constexpr const char* kAzureService = "http://169.254.169.254";
 inline constexpr const char* kGcpService = "http://metadata.google.internal/computeMetadata/v1/";
-inline constexpr const char* kNebiusService = "http://metadata.nebius.internal";
 
 /// GET of `path` under an IMDSv2 token; one is taken for each session.
 class AwsSession {

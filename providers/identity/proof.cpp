@@ -78,19 +78,11 @@ Given of_azure(const Claim& claim, http::Client& client) {
     return given;
 }
 
-// Not a proof but a power: whoever has it acts as the instance's service account until it ends.
-Given of_nebius(http::Client& client) {
-    return proof_of(
-        "nebius-token",
-        ask(client, std::string(kNebiusService) + "/v1/iam/sa/token/access_token", {{"Metadata", "true"}}),
-        {});
-}
-
+// Nebius gives no proof but a power: whoever has its token acts as the instance's service account.
 std::optional<Given> of_provider(const Claim& claim, http::Client& client) {
     if (claim.provider == "aws") return of_aws(client);
     if (claim.provider == "gcp") return of_gcp(claim, client);
     if (claim.provider == "azure") return of_azure(claim, client);
-    if (claim.provider == "nebius" && claim.may_hand_over_token) return of_nebius(client);
     return std::nullopt;
 }
 
@@ -111,7 +103,8 @@ bool private_way(std::string_view url) {
 }  // namespace
 
 std::variant<Proof, Missing> prove(const Claim& claim, http::Client& client) {
-    if (!is_digest(claim.report_sha256)) return Missing{"the report's digest", "malformed"};
+    if (claim.provider == "azure" && !is_digest(claim.report_sha256))
+        return Missing{"the report's digest", "malformed"};
     if (!private_way(claim.audience)) return Missing{"the report's URL", "no proof is shown without TLS"};
     Given given = Missing{claim.provider.empty() ? "the provider" : claim.provider,
                           claim.provider.empty() ? "not known" : "gives no proof of identity"};

@@ -12,19 +12,16 @@ namespace gpucheck::identity {
 
 /// What is to be proven, to whom.
 struct Claim {
-    std::string provider;         ///< "aws", "gcp", "azure", "nebius", ... as in Instance::provider
-    std::string audience;         ///< the URL that the report goes to
-    std::string report_sha256;    ///< of the bytes that are delivered, 64 hexadecimal digits in lower case
+    std::string provider;       ///< "aws", "gcp", "azure", ... as in Instance::provider
+    std::string audience;       ///< the URL that the report goes to
+    std::string report_sha256;  ///< Azure: of the bytes that are delivered, 64 lower case hexadecimal digits
     std::string enrolment_token;  ///< one-time token that the operator gave; empty: none
-    /// The operator trusts the receiver with a token that acts as the instance's service account: Nebius
-    /// offers nothing less.
-    bool may_hand_over_token = false;
 };
 
 /// Goes to the receiver of the report and nowhere else: never into a log, a report or the spool. It is made
 /// anew for each attempt, because it ends with its minute (GCP: an hour) or its first use.
 struct Proof {
-    std::string kind;      ///< "aws-rsa2048", "gcp-jwt", "azure-attested", "nebius-token", "enrolment-token"
+    std::string kind;      ///< "aws-rsa2048", "gcp-jwt", "azure-attested", "enrolment-token"
     std::string value;     ///< printable ASCII without blanks: fits a header
     std::string bound_to;  ///< the audience or the nonce that it holds; empty: bound to nothing, replayable
 };

@@ -50,16 +50,11 @@ std::optional<ReportProblem> problem_of(const Json& object) {
     if (problem.code.empty() || !verdict || !scope) return std::nullopt;
     problem.verdict = *verdict;
     problem.scope = *scope;
-    problem.action = action_from(text_at(object, "action")).value_or(Action::none);
     problem.check = text_at(object, "check");
     problem.subject = text_at(object, "subject");
     problem.expected = text_at(object, "expected");
     problem.observed = text_at(object, "observed");
-    problem.message = text_at(object, "message");
-    problem.source = text_at(object, "source");
     problem.first = text_at(object, "first");
-    const Json* count = member(object, "count");
-    if (count != nullptr && count->is_number_unsigned()) problem.count = count->get<std::uint64_t>();
     return problem;
 }
 
@@ -134,7 +129,6 @@ std::variant<ReportFacts, std::string> read_report(std::string_view json) {
     facts.hostname = fact_at(host != nullptr ? *host : empty, "hostname");
     const Json& who = instance != nullptr ? *instance : empty;
     facts.provider = fact_at(who, "provider");
-    facts.type = fact_at(who, "type");
     facts.instance_id = fact_at(who, "id");
     facts.region = fact_at(who, "region");
     facts.zone = fact_at(who, "zone");

@@ -2,7 +2,6 @@
 // machine, by another version or by nobody we know.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -14,12 +13,9 @@
 namespace gpucheck::faults {
 
 struct ReportProblem {
-    std::string code, subject, expected, observed, message, source;
-    std::string check;
+    std::string code, subject, expected, observed, check;
     Verdict verdict = Verdict::unknown;
     Scope scope = Scope::unknown;
-    Action action = Action::none;
-    std::uint64_t count = 1;
     std::string first;  ///< RFC 3339; empty: not known
 };
 
@@ -31,7 +27,7 @@ struct ReportGpu {
 struct ReportFacts {
     std::string report_id, created;
     Fact<std::string> boot_id, hostname;
-    Fact<std::string> provider, type, instance_id, region, zone;
+    Fact<std::string> provider, instance_id, region, zone;
     Verdict verdict = Verdict::unknown;
     bool simulated = false;
     std::string injected;  ///< empty: nothing was

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "providers/http/request_rules.h"
+
 namespace gpucheck::aws {
 namespace {
 
@@ -43,12 +45,6 @@ std::string canonical_query(const std::string& query) {
     return out;
 }
 
-std::string lowered(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    return text;
-}
-
 // Without blanks at its ends, and with one for every row of them within.
 std::string squeezed(std::string_view value) {
     std::string out;
@@ -68,7 +64,8 @@ struct Canonical {
 // Sorted by name; the values of one name in the order in which they are sent.
 Canonical canonical_headers(const std::vector<http::Header>& sent) {
     std::vector<http::Header> sorted;
-    for (const http::Header& header : sent) sorted.push_back({lowered(header.name), squeezed(header.value)});
+    for (const http::Header& header : sent)
+        sorted.push_back({http::lowered(header.name), squeezed(header.value)});
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const http::Header& a, const http::Header& b) { return a.name < b.name; });
     Canonical canonical;

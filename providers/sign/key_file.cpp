@@ -31,26 +31,30 @@ std::variant<PrivateKey, Error> new_key() {
     return key;
 }
 
-}  // namespace
-
-std::variant<LoadedKey, Error> load_key(const std::string& path) {
-    auto content = disk::read_file(path, kMostBytes);
+std::variant<LoadedKey, Error> loaded(const std::string& path,
+                                      std::variant<disk::Content, disk::Error> content) {
     if (const auto* error = std::get_if<disk::Error>(&content)) return Error{error->what};
     auto& [text, mode] = *std::get_if<disk::Content>(&content);
     auto key = private_key(text);
     ::explicit_bzero(text.data(), text.size());
     if (const auto* error = std::get_if<Error>(&key)) return Error{path + ": " + error->what};
-    LoadedKey loaded{*std::get_if<PrivateKey>(&key), path, {}};
+    LoadedKey made{*std::get_if<PrivateKey>(&key), path, {}};
     if (disk::readable_by_others(mode))
-        loaded.warning = path + ": others than its owner may read this private key: chmod 600 " + path;
-    return loaded;
+        made.warning = path + ": others than its owner may read this private key: chmod 600 " + path;
+    return made;
+}
+
+}  // namespace
+
+std::variant<LoadedKey, Error> load_key(const std::string& path) {
+    return loaded(path, disk::read_file(path, kMostBytes));
 }
 
 std::variant<LoadedKey, Error> own_key(const std::string& folder) {
     const std::string path = folder + "/" + kName;
     auto content = disk::read_file(path, kMostBytes);
     const auto* missing = std::get_if<disk::Error>(&content);
-    if (missing == nullptr || missing->number != ENOENT) return load_key(path);
+    if (missing == nullptr || missing->number != ENOENT) return loaded(path, std::move(content));
     auto opened = disk::make_folder(folder);
     if (const auto* error = std::get_if<disk::Error>(&opened)) return Error{error->what};
     auto key = new_key();

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "agent/delivery.h"
+#include "providers/sign/key_file.h"
 #include "tests/delivery/folder.h"
 
 namespace gpucheck {
@@ -58,6 +59,10 @@ TEST(Config, WrongTypesAndValuesNameTheirKey) {
     EXPECT_TRUE(says(R"({"provider": ""})", "provider: must be a text"));
     EXPECT_TRUE(says(R"({"instance_type": "x"})", "instance_type: needs \"provider\""));
     EXPECT_TRUE(says(R"({"price_usd_per_hour": 0})", "price_usd_per_hour"));
+    EXPECT_TRUE(says(R"({"price_usd_per_hour": 0.0009})", "from 0.001 to 100000"));
+    EXPECT_TRUE(says(R"({"price_usd_per_hour": 100001})", "price_usd_per_hour"));
+    EXPECT_EQ(refusal(R"({"price_usd_per_hour": 0.001})"), "");
+    EXPECT_EQ(refusal(R"({"price_usd_per_hour": 100000})"), "");
     EXPECT_TRUE(says(R"({"price_usd_per_hour": "2"})", "price_usd_per_hour"));
     EXPECT_TRUE(says(R"({"metadata": "sometimes"})", R"("auto", "off", "probe")"));
     EXPECT_TRUE(says(R"({"expect": ["gpu_count=8"]})", "expect"));
@@ -74,6 +79,13 @@ TEST(Config, WrongTypesAndValuesNameTheirKey) {
     EXPECT_TRUE(says(R"({"state_folder": "rel"})", "state_folder"));
     EXPECT_TRUE(says(R"({"spool": {"max_days": -1}})", "spool.max_days"));
     EXPECT_TRUE(says(R"({"spool": 1})", "spool: must be an object"));
+}
+
+TEST(Config, AKeyThatStandsTwiceIsRefused) {
+    EXPECT_TRUE(says(R"({"sinks": [{"url": "https://a/"}], "sinks": []})", "'sinks' appears twice"));
+    EXPECT_TRUE(says(R"({"expect": {"gpu_count": 8, "gpu_count": 7}})", "'gpu_count' appears twice"));
+    EXPECT_EQ(refusal(R"({"sinks": [{"url": "https://a/"}, {"url": "https://b/"}]})"), "")
+        << "of two objects";
 }
 
 TEST(Config, AFileThatIsNoConfigIsAClearError) {
@@ -110,20 +122,29 @@ TEST(Config, FillsOnlyWhatTheCommandLineLeftOpen) {
     EXPECT_EQ(options.machine.config_expect, config.expect);
     EXPECT_EQ(options.machine.metadata, "off");
     EXPECT_EQ(options.machine.provider_token, "/etc/do-token");
+    EXPECT_EQ(options.machine.token_source, "config");
     EXPECT_EQ(options.price, "15.92");
     EXPECT_EQ(options.price_source, "config");
 
     cli::RunOptions other;
     other.machine.provider = "aws";
     other.machine.metadata = "probe";
+    other.machine.provider_token = "/t";
     other.price = "2";
     fill(config, other);
+    EXPECT_EQ(other.machine.provider_token, "/t");
+    EXPECT_EQ(other.machine.token_source, "");
     EXPECT_EQ(other.machine.provider, "aws");
     EXPECT_EQ(other.machine.provider_source, "");
     EXPECT_EQ(other.machine.instance_type, "") << "another provider's type";
     EXPECT_EQ(other.machine.metadata, "probe");
     EXPECT_EQ(other.price, "2");
     EXPECT_EQ(other.price_source, "");
+
+    cli::RunOptions alias;
+    alias.machine.provider = "DigitalOcean";
+    fill(config, alias);
+    EXPECT_EQ(alias.machine.instance_type, "gpu-mi300x8-1536gb") << "the same provider by another name";
 
     cli::RunOptions recorded;
     recorded.machine.machine = "tests/machines/x";
@@ -142,7 +163,11 @@ TEST(Plan, TheCommandLineWinsAndTakesTheSettingsOfTheSameReceiver) {
     EXPECT_EQ(plan.sinks[0].token_file, "/etc/gpucheck/token");
     EXPECT_EQ(plan.spool_folder, "/srv/gpucheck/spool");
     EXPECT_EQ(plan.key_file, "/etc/gpucheck/key.pem");
-    EXPECT_EQ(std::get<DeliveryPlan>(plan_delivery(config, "", "/k")).key_file, "/k");
+    const test::Folder folder;
+    ASSERT_TRUE(std::holds_alternative<sign::LoadedKey>(sign::own_key(folder.path("state"))));
+    const std::string own = folder.path("state/" + folder.list("state").at(0));
+    EXPECT_EQ(std::get<DeliveryPlan>(plan_delivery(config, "", own)).key_file, own);
+    EXPECT_NE(std::get<std::string>(plan_delivery(config, "", folder.path("none"))).find("--key"), std::string::npos);
     EXPECT_EQ(std::get<DeliveryPlan>(plan_delivery(config, "https://other/r", "")).sinks[0].token_file, "");
     EXPECT_FALSE(std::get<DeliveryPlan>(plan_delivery({}, "", "")).wanted());
     const auto refused = plan_delivery(config, "http://u:s3cret@h/?k=s3cret", "");

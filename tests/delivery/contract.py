@@ -108,13 +108,13 @@ def request_follows(document, headers, body, name):
 
 def requests(document, folder):
     receiver = Receiver(remember=True)
-    for number, (name, options) in enumerate([("a signed report", ()), ("an unsigned report", ("--key", "/dev/null"))]):
+    for number, (name, settings) in enumerate([("a signed report", {}), ("an unsigned report", {"key_file": "/dev/null"})]):
         enrolment = folder / "enrolment"
         enrolment.write_text("0ne-time")
         enrolment.chmod(0o600)
         proof = {"prove_identity": True, "enrolment_token_file": str(enrolment)} if number == 0 else {}
-        tool = Tool(GPUCHECK, folder / str(number), [{"url": receiver.url} | proof])
-        tool.run("run", "--machine", MACHINE, "--format", "json", *options)
+        tool = Tool(GPUCHECK, folder / str(number), [{"url": receiver.url} | proof], **settings)
+        tool.run("run", "--machine", MACHINE, "--format", "json")
         request_follows(document, *receiver.requests[-1], f"{name} is sent as the document says")
     expect("an enrolment token is sent where it is asked for", [h.get("gpucheck-identity") for h, _ in receiver.requests] == ["0ne-time", None])
     types = {headers["content-type"] for headers, _ in receiver.requests}
@@ -123,11 +123,11 @@ def requests(document, folder):
 
 
 SINK = {"url": "https://h.example/r"}
-GOOD = [{}, {"provider": "aws", "instance_type": "p5.48xlarge"}, {"price_usd_per_hour": 2}, {"expect": {"gpu_count": 8, "ecc": True, "board": "mi300x"}},
+GOOD = [{}, {"provider": "aws", "instance_type": "p5.48xlarge"}, {"price_usd_per_hour": 2}, {"price_usd_per_hour": 0.001}, {"price_usd_per_hour": 100000}, {"expect": {"gpu_count": 8, "ecc": True, "board": "mi300x"}},
         {"metadata": "off"}, {"provider_token_file": "/t"}, {"state_folder": "/x", "key_file": "/k"}, {"spool": {"max_mib": 1, "max_reports": 1, "max_days": 1}}, {"sinks": []},
         {"sinks": [SINK | {"token_file": "/t", "ca_file": "/c", "timeout_s": 0.5, "pin": "sha256//" + "A" * 43 + "="}]},
         {"sinks": [SINK | {"token_credential": "t"}]}, {"sinks": [SINK | {"prove_identity": True, "enrolment_token_file": "/e"}]}, {"sinks": [{"url": "http://h.example/", "insecure_http": True}]}]
-BAD = [[], {"sinkz": []}, {"provider": 7}, {"provider": ""}, {"instance_type": "x"}, {"price_usd_per_hour": 0}, {"expect": []}, {"expect": {"gpu_count": 1.5}},
+BAD = [[], {"sinkz": []}, {"provider": 7}, {"provider": ""}, {"instance_type": "x"}, {"price_usd_per_hour": 0}, {"price_usd_per_hour": 0.0009}, {"price_usd_per_hour": 100001}, {"expect": []}, {"expect": {"gpu_count": 1.5}},
        {"metadata": "maybe"}, {"provider_token_file": "t"}, {"state_folder": "x"}, {"key_file": "k"}, {"spool": {"max_mib": 0}}, {"spool": {"more": 1}}, {"sinks": [{}]},
        {"sinks": [SINK | {"token": "x"}]}, {"sinks": [SINK | {"token_file": "t"}]}, {"sinks": [SINK | {"token_file": "/t", "token_credential": "t"}]},
        {"sinks": [SINK | {"token_credential": "a/b"}]}, {"sinks": [SINK | {"pin": "x"}]}, {"sinks": [SINK | {"enrolment_token_file": "/e"}]}, {"sinks": [SINK | {"timeout_s": 601}]}, {"sinks": [{"url": "ftp://h/"}]},

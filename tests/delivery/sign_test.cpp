@@ -140,6 +140,17 @@ TEST(Dsse, TellsApartWhatDoesNotVerify) {
         Trust::no_signature);
 }
 
+// Readers disagree on which of the two counts: one may show what another one did not verify.
+TEST(Dsse, AMemberThatIsNamedTwiceIsNoEnvelope) {
+    const std::string envelope = std::get<std::string>(make_envelope(a_key(), kReportType, "{}"));
+    for (const char* name : {"payload", "payloadType", "signatures", "sig"}) {
+        const std::string member = "\"" + std::string(name) + "\":";
+        const auto opened = open_envelope(replaced(envelope, member, member + "\"e30=\"," + member));
+        ASSERT_TRUE(std::holds_alternative<Error>(opened)) << name;
+        EXPECT_NE(std::get<Error>(opened).what.find("twice"), std::string::npos) << name;
+    }
+}
+
 TEST(Dsse, AKeyIdIsAHintAndNoProof) {
     const std::string envelope = std::get<std::string>(make_envelope(a_key(), kReportType, "{}"));
     const std::string id = std::get<std::string>(key_id(public_key_of(a_key())));

@@ -97,6 +97,25 @@ TEST(Prover, WithoutAProofThereIsNoHeader) {
     EXPECT_EQ(server.connections(), 2U) << "it is not asked again";
 }
 
+TEST(Prover, AnEnrolmentTokenThatCannotBeReadIsTheReason) {
+    const loopback::Server server(loopback::Reply{.status = 404});
+    MovedClient client(server);
+    const test::Folder folder;
+    Entry entry = entry_of("lambda");
+    entry.sink.enrolment_token_file = folder.path("token");
+    Prover absent(client);
+    const auto none = absent.headers(entry, milliseconds(5000));
+    ASSERT_TRUE(std::holds_alternative<std::string>(none));
+    EXPECT_NE(std::get<std::string>(none).find(folder.path("token")), std::string::npos)
+        << std::get<std::string>(none);
+    folder.write("token", "two\nlines\n");
+    Prover malformed(client);
+    EXPECT_TRUE(headers_of(malformed, entry, milliseconds(5000)).empty());
+    folder.write("token", "once\n");
+    Prover good(client);
+    EXPECT_EQ(value_of(headers_of(good, entry, milliseconds(5000)), "Gpucheck-Identity"), "once");
+}
+
 // A receiver as configured today decides, not what the spooled entry remembers.
 TEST(Prover, ProofGoesOnlyWhereItIsWanted) {
     const loopback::Server receiver(loopback::Reply{.status = 201});

@@ -4,6 +4,7 @@
 
 #include "providers/http/recorded.h"
 #include "providers/instance.h"
+#include "providers/price.h"
 #include "providers/recording.h"
 #include "tests/loopback/loopback.h"
 
@@ -197,6 +198,21 @@ TEST(Clients, BusyServicesAreAskedAgain) {
     } client;
     EXPECT_EQ(text(asked(client, "digitalocean").instance.id), "1");
     EXPECT_EQ(client.asked, 3);
+}
+
+TEST(Clients, ListsOfPricesGetTheTimeThatTheyNeed) {
+    Scripted client(http::Failed{http::Failure::timeout, ""});
+    Questions questions(client, Clock::now() + std::chrono::minutes(1), {});
+    Instance plan;
+    plan.type = Fact<std::string>("vbm-x", "test");
+    EXPECT_FALSE(ask_vultr_price(questions, plan, "2026-11-30").known());
+    questions.json(get("http://169.254.169.254/metadata/v1.json"));
+    ASSERT_EQ(client.asked.size(), 2U);
+    EXPECT_EQ(client.asked[0].total_timeout, milliseconds(10'000));
+    EXPECT_EQ(client.asked[1].total_timeout, milliseconds(2000)) << "a service of this link";
+    Questions hurried(client, Clock::now() + milliseconds(500), {});
+    ask_vultr_price(hurried, plan, "2026-11-30");
+    EXPECT_LE(client.asked[2].total_timeout, milliseconds(500));
 }
 
 TEST(Clients, ProbeTakesOnlyAnAnswerOfItsOwnKind) {

@@ -18,7 +18,7 @@ Sightings nothing() {
     const Missing absent{"file", "ENOENT"};
     Sightings sightings;
     for (Fact<std::string>* fact :
-         {&sightings.sys_vendor, &sightings.product_name, &sightings.board_vendor, &sightings.bios_vendor,
+         {&sightings.sys_vendor, &sightings.product_name, &sightings.bios_vendor,
           &sightings.chassis_asset_tag, &sightings.product_serial, &sightings.product_uuid,
           &sightings.hypervisor_uuid, &sightings.kernel_cmdline, &sightings.cloud_id, &sightings.cloud_name,
           &sightings.runpod_pod_id})

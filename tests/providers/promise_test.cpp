@@ -1,6 +1,9 @@
 // From a machine's marks and its metadata service to what must be there: who wins, and what is said when
 // nobody knows.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
 
 #include "agent/expectations.h"
 #include "agent/identify.h"
@@ -123,6 +126,35 @@ TEST(Promise, UnusableFilesAreErrorsOfTheCommandLine) {
     }
     options.provider_token = "/nonexistent";
     EXPECT_TRUE(std::holds_alternative<std::string>(identify(root, options, {})));
+    options.provider_token = machine.path().string();
+    EXPECT_TRUE(std::holds_alternative<std::string>(identify(root, options, {}))) << "a folder";
+    std::filesystem::remove(machine.path() / "metadata.json");
+    ASSERT_EQ(::mkfifo((machine.path() / "metadata.json").c_str(), 0600), 0);
+    EXPECT_TRUE(std::holds_alternative<std::string>(identify(root, {}, {}))) << "nobody waits for a writer";
+}
+
+// The config is every user's, the token's file need not be.
+TEST(Promise, ATokenOfTheConfigThatCannotBeReadIsAReason) {
+    host::TempMachine machine;
+    machine.file("/sys/class/dmi/id/sys_vendor", "DigitalOcean\n");
+    cli::MachineOptions options;
+    options.provider_token = "/nonexistent/token";
+    options.token_source = "config";
+    const Found result = found(machine, options);
+    EXPECT_NE(result.who.instance.type.why().find("/nonexistent/token"), std::string::npos)
+        << result.who.instance.type.why();
+    // Where nobody asks with it, it is not even looked at.
+    options.token_source = "";
+    options.metadata = "off";
+    EXPECT_NE(found(machine, options).who.instance.type.why().find("--metadata off"), std::string::npos);
+    options.metadata = "";
+    IdentifyPlan given_up;
+    given_up.given_up = true;
+    EXPECT_TRUE(std::holds_alternative<Identified>(identify(machine.open(), options, given_up)));
+    EXPECT_TRUE(std::holds_alternative<std::string>(identify(machine.open(), options, {})));
+    host::TempMachine other;
+    options.token_source = "config";
+    EXPECT_TRUE(found(amazon(other), options).who.instance.type.is("p5.48xlarge"));
 }
 
 TEST(Promise, PodsAndNitroPromiseWithoutANetwork) {
