@@ -9,10 +9,10 @@
 #include <string_view>
 
 #include "agent/report/escape.h"
+#include "agent/report/exit_status.h"
 #include "agent/report/json_text.h"
 #include "agent/report/output_file.h"
 #include "agent/report/render.h"
-#include "agent/report/report_id.h"
 #include "agent/report/view.h"
 
 namespace gpucheck::boot {
@@ -79,66 +79,35 @@ void make_folder(const std::string& folder) {
     if (::mkdir(folder.c_str(), 0755) != 0) return;  // what is wrong is said by the write that follows
 }
 
-struct VerdictText {
-    std::string_view verdict, report_id, created;
-    int exit_status = 0;
-    bool simulated = false;
-};
-
-void write_head(report::JsonText& json, const VerdictText& head) {
+std::string verdict_json(const report::Report& report, int exit_status, std::string_view line) {
+    report::JsonText json;
     json.begin_object();
     json.key("schema_version").text("1.0");
-    json.key("verdict").text(head.verdict);
-    json.key("exit_status").integer(head.exit_status);
-    json.key("report_id").text_or_null(head.report_id);
-    json.key("created").text(head.created);
-    json.key("simulated").flag(head.simulated);
-}
-
-}  // namespace
-
-Places places() {
-    Places result;
-    const std::string runtime = first_of("RUNTIME_DIRECTORY"), state = first_of("STATE_DIRECTORY");
-    result.given = !runtime.empty() && !state.empty();
-    if (!runtime.empty()) result.runtime = runtime;
-    if (!state.empty()) result.state = state;
-    return result;
-}
-
-std::string render_verdict(const report::Report& report, int exit_status) {
-    const report::View view = report::view_of(report);
-    report::JsonText json;
-    write_head(json,
-               {name_of(report.verdict), report.report_id, report.created, exit_status, report.simulated});
+    json.key("verdict").text(name_of(report.verdict));
+    json.key("exit_status").integer(exit_status);
+    json.key("report_id").text_or_null(report.report_id);
+    json.key("created").text(report.created);
+    json.key("simulated").flag(report.simulated);
     json.key("injected").text_or_null(report.injected);
     text_of(json, "boot_id", report.snapshot.host.boot_id);
     text_of(json, "provider", report.snapshot.instance.provider);
     text_of(json, "instance_type", report.snapshot.instance.type);
     text_of(json, "instance_id", report.snapshot.instance.id);
     json.key("codes").begin_array();
+    const report::View view = report::view_of(report);
     for (const std::string_view code : codes_of(view)) json.text(code);
     json.end_array();
-    json.key("line").text(verdict_line(report));
+    json.key("line").text(line);
     json.end_object();
     return json.take();
 }
 
-std::string verdict_line(const report::Report& report) {
-    return report::plain("gpucheck: " + said(report) + "; report " + report.report_id);
-}
-
-std::string motd_line(const report::Report& report, const Places& where) {
-    return report::plain("GPUs: " + said(report) + " (gpucheck, " + report.created + ", " + where.runtime +
-                         "/report.txt)");
-}
-
-std::vector<JournalField> journal_fields(const report::Report& report, int exit_status) {
+std::vector<JournalField> fields_of(const report::Report& report, int exit_status, const std::string& line) {
     const report::View view = report::view_of(report);
     // syslog's numbers (RFC 5424, 6.2.1): error, warning, notice, informational
     const bool error = report.verdict == Verdict::fail, doubt = report.verdict == Verdict::unknown;
     const char* priority = error ? "3" : doubt ? "4" : report.verdict == Verdict::warn ? "5" : "6";
-    std::vector<JournalField> fields{{"MESSAGE", verdict_line(report)},
+    std::vector<JournalField> fields{{"MESSAGE", line},
                                      {"MESSAGE_ID", std::string(kVerdictMessageId)},
                                      {"PRIORITY", priority},
                                      {"SYSLOG_IDENTIFIER", "gpucheck"},
@@ -156,6 +125,33 @@ std::vector<JournalField> journal_fields(const report::Report& report, int exit_
     if (instance.type.known()) fields.emplace_back("GPUCHECK_INSTANCE_TYPE", report::plain(*instance.type));
     if (instance.id.known()) fields.emplace_back("GPUCHECK_INSTANCE_ID", report::plain(*instance.id));
     return fields;
+}
+}  // namespace
+
+Places places() {
+    Places result;
+    const std::string runtime = first_of("RUNTIME_DIRECTORY"), state = first_of("STATE_DIRECTORY");
+    result.given = !runtime.empty() && !state.empty();
+    if (!runtime.empty()) result.runtime = runtime;
+    if (!state.empty()) result.state = state;
+    return result;
+}
+
+std::string render_verdict(const report::Report& report, int exit_status) {
+    return verdict_json(report, exit_status, verdict_line(report));
+}
+
+std::string verdict_line(const report::Report& report) {
+    return report::plain("gpucheck: " + said(report) + "; report " + report.report_id);
+}
+
+std::string motd_line(const report::Report& report, const Places& where) {
+    return report::plain("GPUs: " + said(report) + " (gpucheck, " + report.created + ", " + where.runtime +
+                         "/report.txt)");
+}
+
+std::vector<JournalField> journal_fields(const report::Report& report, int exit_status) {
+    return fields_of(report, exit_status, verdict_line(report));
 }
 
 void forget_verdict(const Places& where) {
@@ -180,18 +176,24 @@ std::optional<std::string> announce(const report::Report& report, int exit_statu
     return wrong;
 }
 
-void announce_broken(int exit_status, const std::string& why, const Places& where) {
+bool verdict_stands(const Places& where) {
+    return ::access((where.runtime + "/verdict.json").c_str(), F_OK) == 0;
+}
+
+void announce_broken(report::Report known, int exit_status, const std::string& why, const Places& where) {
+    known.verdict = Verdict::unknown;
+    known.report_id.clear();  // there is no report
+    known.checks.clear();
+    const char* what = exit_status == kUsage ? "gpucheck could not begin: " : "gpucheck itself broke: ";
+    const std::string line =
+        report::plain("gpucheck: UNKNOWN: " + (what + why) + (known.simulated ? "; simulated" : ""));
+    forget_verdict(where);
     make_folder(where.runtime);
-    report::JsonText json;
-    const std::string now = report::rfc3339_now();
-    const std::string line = report::plain("gpucheck: UNKNOWN: gpucheck itself broke: " + why);
-    write_head(json, {"unknown", "", now, exit_status, false});
-    json.key("codes").begin_array().end_array();
-    json.key("line").text(line);
-    json.end_object();
-    // Nothing is left to do when this fails as well: the exit status tells it too.
-    if (report::atomic_write(where.runtime + "/verdict.json", json.take())) return;
-    if (report::atomic_write(where.runtime + "/motd", line + "\n")) return;
+    // Nothing is left to do when a file cannot be written either: the exit status tells it too.
+    static_cast<void>(report::atomic_write(where.runtime + "/motd", line + "\n"));
+    static_cast<void>(
+        report::atomic_write(where.runtime + "/verdict.json", verdict_json(known, exit_status, line)));
+    if (!known.simulated) send_to_journal(fields_of(known, exit_status, line));
 }
 
 }  // namespace gpucheck::boot

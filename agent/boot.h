@@ -34,7 +34,10 @@ void forget_verdict(const Places& places);
 /// Writes verdict.json, report.json, report.txt and motd, each whole or not at all, and the journal's entry.
 /// The sentence about what could not be written.
 std::optional<std::string> announce(const report::Report& report, int exit_status, const Places& places);
-/// A run that broke has a verdict as well: unknown.
-void announce_broken(int exit_status, const std::string& why, const Places& places);
+/// This run announced its verdict: forget_verdict() was called before it.
+bool verdict_stands(const Places& places);
+/// A run that broke or could not begin has a verdict as well: unknown. `known`: what was known by then of the
+/// run and its machine.
+void announce_broken(report::Report known, int exit_status, const std::string& why, const Places& places);
 
 }  // namespace gpucheck::boot

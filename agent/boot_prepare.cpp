@@ -51,17 +51,20 @@ RunMarker begin_marker(const cli::RunOptions& options, const Places& where, cons
 
 }  // namespace
 
+bool may_announce(const cli::MachineOptions& machine, const Places& where) {
+    return (machine.machine.empty() && machine.driver_dir.empty()) || where.given;
+}
+
 std::variant<Prepared, std::string> prepare(const cli::RunOptions& options, Target& target) {
     Prepared prepared;
     prepared.places = places();
-    const bool simulated = !target.root.is_live() || !options.machine.driver_dir.empty();
-    if (options.boot && simulated && !prepared.places.given) {
+    if (options.boot && !may_announce(options.machine, prepared.places)) {
         return std::string(
             "--boot gives the verdict of this machine to everybody on it; to try it on another one, set "
             "RUNTIME_DIRECTORY and STATE_DIRECTORY to folders of your own");
     }
     if (options.boot) forget_verdict(prepared.places);
-    if (options.profile != Profile::quick && (!simulated || prepared.places.given)) {
+    if (options.profile != Profile::quick && may_announce(options.machine, prepared.places)) {
         const Fact<std::string> boot_id = target.root.read_line("/proc/sys/kernel/random/boot_id");
         const std::string this_boot = boot_id.known() ? *boot_id : std::string();
         RunMarker marker = begin_marker(options, prepared.places, this_boot);
@@ -84,9 +87,9 @@ void MarkedProgress::wait(std::string_view what, milliseconds at_most) {
     progress_.wait(what, at_most);
 }
 
-void MarkedProgress::reading_done() {
-    progress_.reading_done();
-    marker_.stage("judging");
+void MarkedProgress::concluded() {
+    progress_.concluded();
+    marker_.stage("telling the verdict");
 }
 
 MarkedExperiments::MarkedExperiments(const Snapshot& snapshot, RunMarker& marker) : marker_(marker) {

@@ -25,6 +25,10 @@ struct Prepared {
     Findings findings;  ///< for the check "run"
 };
 
+/// Whether --boot may write where this machine's verdict is awaited: not for another machine, unless the
+/// places were given.
+bool may_announce(const cli::MachineOptions& machine, const Places& places);
+
 /// Waits as the options say. The error is a sentence for the command line.
 std::variant<Prepared, std::string> prepare(const cli::RunOptions& options, Target& target);
 
@@ -34,7 +38,8 @@ class MarkedProgress : public Progress {
     MarkedProgress(Progress& progress, RunMarker& marker) : progress_(progress), marker_(marker) {}
     void step(std::string_view what) override { progress_.step(what); }
     void wait(std::string_view what, std::chrono::milliseconds at_most) override;
-    void reading_done() override;
+    void reading_done() override { progress_.reading_done(); }
+    void concluded() override;
 
   private:
     Progress& progress_;

@@ -11,6 +11,7 @@
 #include "agent/burn_in_lines.h"
 #include "agent/child/child.h"
 #include "kernels/driver/driver.h"
+#include "kernels/experiments/run.h"
 
 namespace gpucheck {
 namespace {
@@ -19,8 +20,6 @@ using Clock = std::chrono::steady_clock;
 using experiments::Kind;
 using std::chrono::milliseconds;
 
-constexpr Kind kInTurn[] = {Kind::launch,    Kind::matrix, Kind::memory_pattern, Kind::memory_stream,
-                            Kind::host_link, Kind::gemm,   Kind::matrix_native};
 const std::string kSource = "experiments";
 
 /// A GPU under test, and what its child has said so far.
@@ -52,7 +51,7 @@ ExperimentResult not_run(std::string experiment, Missing why) {
 /// What the child was about to do and did not: its stage at the end, and all that would have followed.
 void add_what_was_lost(const experiments::Settings& settings, const Missing& why, GpuUnderTest& subject) {
     bool lost = subject.stage.empty();
-    for (const Kind kind : kInTurn) {
+    for (const Kind kind : experiments::order()) {
         if (!settings.runs(kind)) continue;
         const std::string name(name_of(kind));
         const bool here = name == subject.stage;
@@ -260,24 +259,6 @@ void run_burn_in(const BurnInOptions& options, Snapshot& snapshot) {
             test_peers_of(options, vendor, options.budget - used, subjects, snapshot);
     }
     if (!snapshot.gpus.empty()) snapshot.measurements.experiments = all_ran(snapshot);
-}
-
-Findings unseen_injection(const std::string& inject, const Snapshot& snapshot) {
-    bool ran = false;
-    if (inject.empty()) return {};
-    for (const Device& gpu : snapshot.gpus) {
-        if (!gpu.burn_in.results.known()) continue;
-        for (const ExperimentResult& result : *gpu.burn_in.results) {
-            ran = ran || result.ran.is(true);
-            const bool wrong = result.mismatches.known() && *result.mismatches > 0;
-            const bool left_out = result.values_checked.known() && result.values_expected.known() &&
-                                  *result.values_checked < *result.values_expected;
-            if (wrong || left_out) return {};
-        }
-    }
-    if (!ran) return {};
-    return {finding("burn.inject.unseen", Verdict::unknown, {}, "the fault that was put in is found",
-                    inject + ": every value was right", "--inject")};
 }
 
 }  // namespace gpucheck

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "agent/vendor/library.h"
-#include "checks/model/finding.h"
 #include "checks/model/snapshot.h"
 #include "kernels/experiments/settings.h"
 #include "kernels/images.h"
@@ -39,9 +38,5 @@ struct BurnInOptions {
 /// Fills `burn_in` of every GPU of the snapshot and measurements.experiments, and appends to
 /// host.vendor_troubles what hung or crashed. Call it while the process has one thread.
 void run_burn_in(const BurnInOptions& options, Snapshot& snapshot);
-
-/// A fault was put in (`inject`, as --inject names it), experiments ran, and every value was right: the fault
-/// took no place in what was run, or it was not seen. A proof that proves nothing must not end as a pass.
-Findings unseen_injection(const std::string& inject, const Snapshot& snapshot);
 
 }  // namespace gpucheck

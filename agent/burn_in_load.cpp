@@ -103,9 +103,9 @@ void LoadHistory::Counter::add(const Fact<std::uint64_t>& fact) {
     if (last && *fact >= *last) {
         grown += *fact - *last;
     } else if (last) {
-        // The firmware's totals are 32 bits wide and wrap after weeks; what falls from elsewhere was reset,
-        // and shows what was counted since.
-        grown += *last >= kWidth / 2 && *last < kWidth ? kWidth - *last + *fact : *fact;
+        // The firmware's totals are 32 bits wide and wrap after weeks; what else falls was reset, and shows
+        // what was counted since.
+        grown += wraps && *last >= kWidth / 2 && *last < kWidth ? kWidth - *last + *fact : *fact;
     }
     last = *fact;
 }

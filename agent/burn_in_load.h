@@ -41,10 +41,11 @@ class LoadHistory {
     };
     /// How far a counter ran since it was first read.
     struct Counter {
-        std::optional<std::uint64_t> last;
+        bool wraps = true;  ///< 32 bits wide: what falls from its upper half went round
+        std::optional<std::uint64_t> last = std::nullopt;
         std::uint64_t grown = 0, readings = 0;
         Missing why{"", "no sample"};
-        std::string source;
+        std::string source = {};
         void add(const Fact<std::uint64_t>& fact);
         Fact<std::uint64_t> growth() const;
     };
@@ -70,7 +71,7 @@ class LoadHistory {
     std::string reasons_source_;
     std::map<std::string, std::uint64_t> seen_;  ///< samples by cause
     std::map<std::string, Counter> residency_;   ///< by cause
-    Counter residency_total_, corrected_, uncorrected_;
+    Counter residency_total_, corrected_{.wraps = false}, uncorrected_{.wraps = false};
     Link link_;
 };
 

@@ -8,14 +8,13 @@
 
 #include "agent/host/kernel_log/line.h"
 #include "agent/host/kernel_log/read.h"
+#include "agent/report/exit_status.h"
 #include "checks/json/json.h"
 #include "checks/model/bdf.h"
 #include "checks/specs/catalogue.h"
 
 namespace gpucheck {
 namespace {
-
-constexpr int kUsage = 64;
 
 int exit_status(Verdict verdict) {
     return verdict == Verdict::fail ? 1 : verdict == Verdict::unknown ? 2 : 0;

@@ -1,7 +1,5 @@
 // The composition root: from the command line to one command.
-#include <array>
 #include <csignal>
-#include <ctime>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -14,6 +12,7 @@
 #include "agent/log_command.h"
 #include "agent/machine.h"
 #include "agent/report/explain.h"
+#include "agent/report/report_id.h"
 #include "agent/report_command.h"
 #include "agent/run.h"
 #include "checks/model/check.h"
@@ -43,15 +42,6 @@ int specs(const cli::SpecsOptions& options) {
                               : render_specs_text(boards, options.filter));
 }
 
-std::string today() {
-    const std::time_t now = std::time(nullptr);
-    std::tm parts{};
-    std::array<char, 16> text{};
-    if (gmtime_r(&now, &parts) == nullptr || std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts) == 0)
-        return {};
-    return text.data();
-}
-
 // Which GPUs the machine has, by its files alone.
 std::variant<MachineBoards, std::string> look(const cli::MachineOptions& options) {
     auto opened = open_target(options);
@@ -75,7 +65,8 @@ std::variant<MachineBoards, std::string> look(const cli::MachineOptions& options
 }
 
 int cost_of_tokens(const cli::CostOptions& options) {
-    const CostSurroundings surroundings{today(), [&options] { return look(options.machine); }};
+    const CostSurroundings surroundings{report::rfc3339_now().substr(0, 10),
+                                        [&options] { return look(options.machine); }};
     const int status = run_cost(options, surroundings, std::cout, std::cerr);
     std::cout.flush();
     return std::cout ? status : kSoftware;
@@ -84,7 +75,10 @@ int cost_of_tokens(const cli::CostOptions& options) {
 struct Dispatch {
     const cli::ParsedOptions& parsed;
 
-    int operator()(const cli::Stop& stop) const { return stop.status; }
+    int operator()(const cli::Stop& stop) const {
+        if (stop.boot) announce_refusal(*stop.boot, stop.why);
+        return stop.status;
+    }
     int operator()(const cli::RunOptions& options) const { return run(options); }
     int operator()(const cli::ListOptions& options) const { return list(options); }
     int operator()(const cli::ExplainOptions& options) const { return explain(options); }

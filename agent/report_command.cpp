@@ -18,6 +18,7 @@
 #include "checks/json/json.h"
 #include "providers/disk/files.h"
 #include "providers/sign/dsse.h"
+#include "providers/sign/key_file.h"
 
 namespace gpucheck {
 namespace {

@@ -5,8 +5,6 @@
 
 namespace gpucheck {
 
-inline constexpr int kNotDelivered = 75;  ///< EX_TEMPFAIL: kept in the spool, not delivered
-
 /// The exit status.
 int report_command(const cli::ReportOptions& options);
 

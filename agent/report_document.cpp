@@ -41,12 +41,6 @@ std::string text_in(const Json& json, const char* object, const char* name) {
     return found == json.end() ? std::string() : text_of(*found, name);
 }
 
-std::optional<Verdict> verdict_from(const std::string& name) {
-    for (const Verdict verdict : {Verdict::pass, Verdict::warn, Verdict::unknown, Verdict::fail})
-        if (name_of(verdict) == name) return verdict;
-    return std::nullopt;
-}
-
 std::variant<Outgoing, std::string> bare_report(const std::string& text, const Json& json) {
     Outgoing report;
     report.report_id = text_of(json, "report_id");
@@ -54,7 +48,7 @@ std::variant<Outgoing, std::string> bare_report(const std::string& text, const J
     const auto verdict = verdict_from(text_of(json, "verdict"));
     if (!delivery::is_report_id(report.report_id)) return std::string("no report: report_id is not a UUID");
     if (!report::unix_seconds(report.created)) return std::string("no report: created is not a time");
-    if (!verdict) return std::string("no report: verdict is none");
+    if (!verdict || *verdict == Verdict::not_applicable) return std::string("no report: verdict is none");
     report.verdict = *verdict;
     report.source = delivery::source_uri(text_in(json, "instance", "provider"),
                                          text_in(json, "instance", "id"), text_in(json, "host", "hostname"));

@@ -1,14 +1,18 @@
 // One run from options to exit status.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "agent/cli/options.h"
+#include "agent/report/exit_status.h"
 
 namespace gpucheck {
 
-inline constexpr int kUsage = 64;     ///< wrong command line or unusable input
-inline constexpr int kSoftware = 70;  ///< gpucheck itself broke
-
 int run(const cli::RunOptions& options);
+/// At a boot: the verdict of a run that cannot begin, so that nobody waits for it and nobody takes an earlier
+/// one for it. Otherwise nothing.
+void announce_refusal(const cli::RunOptions& options, const std::string& why);
 int list(const cli::ListOptions& options);
 int capture_machine(const cli::CaptureOptions& options);
 

@@ -1,5 +1,11 @@
 # Packages: .deb (Debian 12, Ubuntu 22.04 and 24.04) and .rpm from one install tree. `./setup.sh package` builds both from the
 # release binary. What they hold and do: docs/boot.md, "Packages"; tests/packages installs, upgrades, removes and purges.
+
+# Nobody packages a build with sanitizers, and making the completions would run it in each build.
+if(GPUCHECK_SANITIZE)
+  return()
+endif()
+
 set(package_files ${CMAKE_BINARY_DIR}/package)
 file(MAKE_DIRECTORY ${package_files})
 find_program(GPUCHECK_GZIP NAMES gzip REQUIRED)

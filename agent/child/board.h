@@ -24,6 +24,8 @@ class Board {
     void announce(std::string_view what, std::chrono::milliseconds at_most);
     /// Child: from here on steps are announced no more.
     void set_quiet() { quiet_.store(1, std::memory_order_release); }
+    /// Child: what it found stands; the rest is telling it.
+    void set_concluded() { quiet_.store(2, std::memory_order_release); }
     /// Child: it could not even begin; an errno.
     void set_error(int error) { error_.store(error, std::memory_order_release); }
 
@@ -34,6 +36,7 @@ class Board {
         return std::chrono::milliseconds(allowance_ms_.load(std::memory_order_acquire));
     }
     bool quiet() const { return quiet_.load(std::memory_order_acquire) != 0; }
+    bool concluded() const { return quiet_.load(std::memory_order_acquire) == 2; }
     int error() const { return error_.load(std::memory_order_acquire); }
     /// Parent: the last announcement; may be torn when the child announces at this moment.
     std::string text() const;

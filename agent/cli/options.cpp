@@ -4,18 +4,18 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <string_view>
 
 #include "agent/cli/completion.h"
 #include "agent/cli/cost_options.h"
 #include "agent/cli/machine_options.h"
 #include "agent/cli/report_options.h"
 #include "agent/cli/run_options.h"
+#include "agent/report/exit_status.h"
 #include "agent/version.h"
 
 namespace gpucheck::cli {
 namespace {
-
-constexpr int kUsage = 64;  // EX_USAGE of sysexits.h
 
 const char* const kFooter = R"(examples:
   gpucheck                                   what is wrong with this machine, in two seconds
@@ -94,6 +94,20 @@ void finish(RunOptions& options, const std::string& format, bool profile_given) 
     if (!format.empty()) options.format = report::format_from(format);
     if (options.boot && !profile_given) options.profile = Profile::boot;
     if (options.boot && options.wait.empty()) options.wait = "auto";
+}
+
+// A command line that cannot be parsed still tells whether somebody waits for its verdict, and whose it is.
+std::optional<RunOptions> boot_asked(int argc, const char* const* argv) {
+    RunOptions options;
+    options.profile = Profile::boot;
+    // Other commands have no verdict.
+    if (argc < 2 || (std::string_view(argv[1]) != "run" && argv[1][0] != '-')) return std::nullopt;
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view text = argv[i];
+        if (text == "--boot") options.boot = true;
+        if (text.starts_with("--machine") || text.starts_with("--driver-dir")) options.machine.machine = text;
+    }
+    return options.boot ? std::optional(options) : std::nullopt;
 }
 
 }  // namespace
@@ -192,7 +206,11 @@ ParsedOptions parse(int argc, const char* const* argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        result.command = Stop{app.exit(error, std::cout, std::cerr) == 0 ? 0 : kUsage};
+        if (app.exit(error, std::cout, std::cerr) == 0) {
+            result.command = Stop{};
+        } else {
+            result.command = Stop{kUsage, boot_asked(argc, argv), error.what()};
+        }
         return result;
     }
     result.log_level = parsed.log_level;

@@ -22,10 +22,11 @@ struct MachineOptions {
     std::string kernel_log;  ///< file, "-", or empty: the machine's own
 
     std::string metadata;  ///< "auto" (also empty), "off", "probe": whether the metadata service is asked
-    std::string metadata_base, api_base;       ///< URLs instead of the services' own; empty: these
-    std::string provider_token;                ///< file; empty: the provider's API is not asked
-    std::vector<std::string> config_expect;    ///< the config's KEY=VALUE: weaker than `expect`
-    std::string provider_source, type_source;  ///< who filled these in when not the command line: "config"
+    std::string metadata_base, api_base;     ///< URLs instead of the services' own; empty: these
+    std::string provider_token;              ///< file; empty: the provider's API is not asked
+    std::vector<std::string> config_expect;  ///< the config's KEY=VALUE: weaker than `expect`
+    /// Who filled these in when not the command line: "config".
+    std::string provider_source, type_source, token_source;
 };
 
 struct RunOptions {
@@ -111,6 +112,8 @@ struct CompletionOptions {
 /// Nothing more to do: help or version was printed (0), or the command line was wrong (64).
 struct Stop {
     int status = 0;
+    std::optional<RunOptions> boot = {};  ///< wrong, with --boot: who must be told, as far as it can be read
+    std::string why = {};                 ///< wrong: the sentence
 };
 
 using Command = std::variant<Stop, RunOptions, ListOptions, ExplainOptions, CaptureOptions, SpecsOptions,

@@ -89,7 +89,6 @@ void add_file_verbs(CLI::App& report, ReportOptions& options) {
                      "k8s-condition, nvsentinel, npd")
         ->required()
         ->option_text("FORMAT");
-    add_config(*render, options);
 }
 
 }  // namespace

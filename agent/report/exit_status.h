@@ -8,6 +8,15 @@
 
 #include "checks/model/verdict.h"
 
+namespace gpucheck {
+
+// What no verdict exits with; numbers of sysexits.h.
+inline constexpr int kUsage = 64;         ///< EX_USAGE: wrong command line or unusable input
+inline constexpr int kSoftware = 70;      ///< EX_SOFTWARE: gpucheck itself broke
+inline constexpr int kNotDelivered = 75;  ///< EX_TEMPFAIL: a report is kept in the spool, not delivered
+
+}  // namespace gpucheck
+
 namespace gpucheck::report {
 
 enum class ExitMap : std::uint8_t {

@@ -27,6 +27,7 @@ class SharedProgress : public Progress {
         board_.announce(what, at_most);
     }
     void reading_done() override { board_.set_quiet(); }
+    void concluded() override { board_.set_concluded(); }
 
   private:
     child::Board& board_;
@@ -44,7 +45,7 @@ void give_up(std::vector<std::string>& refused, const std::string& path) {
 enum class Watched { exited, stalled, late };
 
 Watched watch(pid_t worker, int ends, const child::Board& board, Clock::time_point deadline,
-              std::chrono::milliseconds stall, int& wait_status) {
+              const Supervision& limits, int& wait_status) {
     std::uint64_t seen = board.sequence();
     Clock::time_point since = Clock::now();
     bool ended = false;  // the child's end of the pipe is closed: it exits this moment
@@ -52,12 +53,12 @@ Watched watch(pid_t worker, int ends, const child::Board& board, Clock::time_poi
         const pid_t done = ::waitpid(worker, &wait_status, WNOHANG);
         if (done == worker) return Watched::exited;
         const Clock::time_point now = Clock::now();
-        if (now >= deadline) return Watched::late;
+        if (now >= (board.concluded() ? deadline + limits.telling : deadline)) return Watched::late;
         const std::uint64_t sequence = board.sequence();
         if (sequence != seen || board.quiet()) {
             seen = sequence;
             since = now;
-        } else if (now - since > std::max(stall, board.allowance())) {
+        } else if (now - since > std::max(limits.stall, board.allowance())) {
             return Watched::stalled;
         }
         if (ended) {
@@ -109,8 +110,10 @@ Outcome supervise(const Supervision& limits,
             ::_exit(work(outcome.refused, progress));
         }
         int wait_status = 0;
-        const Watched seen = watch(worker, pipe_ends[0], *board, deadline, limits.stall, wait_status);
+        const Watched seen = watch(worker, pipe_ends[0], *board, deadline, limits, wait_status);
         ::close(pipe_ends[0]);
+        if (seen == Watched::late) abandon(worker);
+        outcome.concluded = board->concluded();
         if (seen == Watched::exited) {
             if (WIFEXITED(wait_status)) {
                 outcome.kind = Outcome::Kind::finished;
@@ -123,7 +126,7 @@ Outcome supervise(const Supervision& limits,
             break;
         }
         outcome.last_step = board->text();
-        abandon(worker);
+        if (seen == Watched::stalled) abandon(worker);
         if (seen == Watched::late || outcome.last_step.empty() || outcome.refused.size() > 64) {
             outcome.kind = Outcome::Kind::out_of_time;
             break;

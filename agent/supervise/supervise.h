@@ -20,11 +20,15 @@ class Progress {
     virtual void wait(std::string_view what, std::chrono::milliseconds at_most) = 0;
     /// From here on only computation follows; nothing is watched but the budget.
     virtual void reading_done() = 0;
+    /// What was found stands from here on and is being told: that gets `Supervision::telling` more than the
+    /// budget, and nobody tells another story when it does not end.
+    virtual void concluded() = 0;
 };
 
 struct Supervision {
     std::chrono::milliseconds budget{2000};  ///< for all tries together
     std::chrono::milliseconds stall{800};    ///< a step that takes longer is given up
+    std::chrono::milliseconds telling{5000};  ///< for a concluded run, beyond the budget: a console may be slow
 };
 
 /// How the supervised work ended.
@@ -33,6 +37,7 @@ struct Outcome {
     int status = 0;                    ///< finished: what `work` returned (0..255)
     int signal = 0;                    ///< crashed: the signal
     std::string last_step;             ///< crashed, out_of_time: what it was doing
+    bool concluded = false;            ///< crashed, out_of_time: only the telling was left
     std::vector<std::string> refused;  ///< steps that were given up in earlier tries
 };
 

@@ -264,12 +264,30 @@ TEST(Verdict, TheSameEverywhereAndNoControlCharacters) {
 TEST(Verdict, ABrokenRunIsUnknownAndNeverTheOneBefore) {
     const Folder folder;
     const Places where{folder.str(), folder.str(), true};
-    announce_broken(70, "signal 11\x1b", where);
+    EXPECT_FALSE(verdict_stands(where));
+    report::Report known = failing();
+    known.simulated = true;  // not into the journal of the machine that tests
+    EXPECT_EQ(announce(known, 1, where), std::nullopt);
+    EXPECT_TRUE(verdict_stands(where));
+    announce_broken(known, 70, "signal 11\x1b", where);
     const auto verdict = nlohmann::json::parse(folder.read("verdict.json"));
     EXPECT_EQ(verdict["verdict"], "unknown");
     EXPECT_EQ(verdict["exit_status"], 70);
     EXPECT_TRUE(verdict["report_id"].is_null());
     EXPECT_FALSE(folder.has("report.json"));
+    EXPECT_EQ(verdict["codes"], nlohmann::json::array());
+    EXPECT_EQ(verdict["simulated"], true);
+    EXPECT_EQ(verdict["boot_id"], "11111111-2222-3333-4444-555555555555");
+    EXPECT_EQ(verdict["instance_id"], "i-0\n\x1b[2J");
+    const std::string line = verdict["line"];
+    EXPECT_EQ(line.find("gpucheck: UNKNOWN: gpucheck itself broke: signal 11"), 0U) << line;
+    EXPECT_EQ(line.find('\x1b'), std::string::npos);
+    EXPECT_EQ(folder.read("motd"), line + "\n");
+    announce_broken(known, 64, "no such config", where);
+    const auto refused = nlohmann::json::parse(folder.read("verdict.json"));
+    EXPECT_EQ(refused["verdict"], "unknown");
+    EXPECT_EQ(refused["exit_status"], 64);
+    EXPECT_EQ(refused["line"], "gpucheck: UNKNOWN: gpucheck could not begin: no such config; simulated");
 }
 
 TEST(Verdict, AFolderThatCannotBeWrittenIsSaid) {

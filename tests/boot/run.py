@@ -70,6 +70,42 @@ def boot_of_a_recorded_machine(scratch):
         expect("and seen once", "boot.interrupted" not in codes_of(folder))
 
 
+def what_goes_wrong_after_the_verdict(scratch):
+    folder = place(scratch, "unwritable")
+    machine = ["--boot", "--machine", source / "tests/machines/h100-x8-one-missing", "--expect", "gpu_count=8"]
+    status, out, told = run(*machine, "--output", folder / "no/such", folder=folder)
+    verdict = json.loads((folder / "run/verdict.json").read_text())
+    expect("a report that cannot be written is status 70", status == 70 == verdict["exit_status"], (status, verdict, told))
+    expect("and the verdict stays what it was", verdict["verdict"] == "fail" and "gpu.count.missing" in verdict["codes"], verdict)
+    expect("with its report", json.loads((folder / "run/report.json").read_text())["report_id"] == verdict["report_id"])
+    expect("and its line", out.startswith("gpucheck: FAIL") and "FAIL" in (folder / "run/motd").read_text(), out)
+
+
+def what_cannot_be_done(scratch):
+    """Nobody waits for ever, and nobody takes the verdict of an earlier run for this one's."""
+    folder = place(scratch, "refused")
+    machine = ["--machine", source / "tests/machines/h100-x8-one-missing"]
+    (folder / "config.json").write_text("{")
+    for what, options in (("an option of another program", ["--bogus"]), ("a number that is none", ["--budget", "soon"]),
+                          ("a config that is none", ["--config", folder / "config.json"]),
+                          ("a promise that is none", ["--expect", "gpus=many"]),
+                          ("an experiment that is none", ["--experiment", "nonsense"]),
+                          ("a machine that is none", ["--machine", folder / "nowhere"])):
+        run("--boot", *machine, folder=folder)
+        expect(f"{what}: the run before had a report", (folder / "run/report.json").exists())
+        given = options if options[0] == "--machine" else machine + options
+        status, _, told = run("--boot", *given, folder=folder)
+        verdict = json.loads((folder / "run/verdict.json").read_text())
+        expect(f"{what}: refused", status == 64 == verdict["exit_status"] and verdict["verdict"] == "unknown", (status, verdict, told))
+        expect(f"{what}: its line", verdict["line"].startswith("gpucheck: UNKNOWN: gpucheck could not begin: "), verdict["line"])
+        expect(f"{what}: simulated, and no report", verdict["simulated"] and verdict["report_id"] is None, verdict)
+        expect(f"{what}: no report of the run before", not (folder / "run/report.json").exists())
+    run("--boot", *machine, folder=folder)
+    before = (folder / "run/verdict.json").read_text()
+    run(*machine, "--bogus", folder=folder)
+    expect("without --boot nobody is told", (folder / "run/verdict.json").read_text() == before)
+
+
 def wait_for_what_does_not_come(scratch):
     if any(Path("/dev").glob("nvidia[0-9]*")) or Path("/dev/kfd").exists():
         print("this machine has GPUs: the wait for them is not tried")
@@ -125,6 +161,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
         boot_of_a_recorded_machine(scratch)
+        what_goes_wrong_after_the_verdict(scratch)
+        what_cannot_be_done(scratch)
         wait_for_what_does_not_come(scratch)
     wrong_command_lines()
     for problem in problems:

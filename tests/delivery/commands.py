@@ -48,6 +48,7 @@ def delivered_and_kept(folder):
     status, out, err = tool.run(*run_options())
     expect("a receiver that is down does not change the status", status == 2 and "503" in err, f"{status} {err}")
     again = json.loads(tool.run("report", "list", "--json")[1])
+    expect("list tells when it is tried again", again["waiting"][0]["next_try"] in tool.run("report", "list")[1], again)
     expect("list shows what waits", [w["report_id"] for w in again["waiting"]] == [json.loads(out)["report_id"]]
            and again["waiting"][0]["last"] == "503" and again["waiting"][0]["receiver"] == receiver.url, again)
     status, text, _ = tool.run("report", "show", again["waiting"][0]["report_id"][:20])
@@ -77,10 +78,11 @@ def late_reports(folder):
         process = subprocess.Popen(tool.command(*run_options("--budget", "0.3")), stdout=subprocess.PIPE, env=tool.env)
         stop_children(process)
         out = process.communicate()[0]
-        told = [f["code"] for f in json.loads(out)["findings"]] if out else []
+        expect("a run tells one story", out.count(b'"report_id"') <= 1, out[-300:])
+        told = [f["code"] for f in json.loads(out)["findings"]] if out.endswith(b"}\n") else []
         if "run.out_of_time" in told:
             break
-    expect("the report of a run out of time arrives", json.loads(out)["report_id"] in receiver.accepted, told)
+    expect("the report of a run out of time arrives", "run.out_of_time" in told and json.loads(out)["report_id"] in receiver.accepted, told)
     receiver.close()
 
 
@@ -135,11 +137,42 @@ def sending(folder):
                        ("an array", "[1]"), ("a foreign envelope", '{"payloadType":"x","payload":"e30=","signatures":[]}')]:
         status, _, err = tool.run("report", "send", "-", stdin=text.encode())
         expect(f"send refuses {name}", status == 64 and err, f"{status} {err}")
+    receiver.behave = lambda headers: 201
+    requests = len(receiver.accepted)
+    for key in ("/dev/null", folder / "no-key"):
+        status, _, err = tool.run("report", "send", "-", "--key", key, stdin=report)
+        expect(f"send refuses the key {Path(key).name}", status == 64 and err and len(receiver.accepted) == requests, f"{status} {err}")
     bare = Tool(GPUCHECK, folder / "c", [])
     expect("send without a receiver says so", bare.run("report", "send", file)[0] == 64)
     status, out, err = Tool(GPUCHECK, folder / "d", [{"url": receiver.url}]).run(*run_options("--key", "/dev/null"))
-    expect("a key that is none: unsigned, and said", status == 2 and "unsigned" in err, f"{status} {err}")
+    expect("a run refuses a key that is none", status == 64 and "--key" in err, f"{status} {err}")
     receiver.close()
+
+
+def token_of_the_tags(folder):
+    """Which file DigitalOcean's token is read from: the configured one, systemd's credential, the default one."""
+    tool = Tool(GPUCHECK, folder / "tags", [])
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    finding = {"code": "gpu.count.missing", "check": "gpu.count", "verdict": "fail", "scope": "host", "subject": "host"}
+    report = json.dumps({"schema_version": "1.0", "report_id": "0199f3a0-0000-7000-8000-000000000001", "created": "2026-11-30T10:00:00Z", "boot_id": boot,
+                         "simulated": False, "injected": None, "verdict": "fail", "instance": {"provider": "digitalocean"}, "gpus": [], "findings": [finding]})
+    credentials = folder / "tags" / "credentials"
+    credentials.mkdir()
+    tool.env = tool.env | {"CREDENTIALS_DIRECTORY": str(credentials)}
+
+    def told():
+        status, _, err = tool.run("report", "send", "-", "--to", "do-tag", "--dry-run", stdin=report.encode())
+        return err if status == 75 else f"status {status}: {err}"
+    default = "/etc/gpucheck/digitalocean-token"
+    if not Path(default).exists():
+        expect("without any token the default path is named", "not sent: DigitalOcean's token: " + default in told(), told())
+    (credentials / "digitalocean-token").write_text("two words")
+    expect("the credential before the default", f"{credentials}/digitalocean-token: holds" in told(), told())
+    configured = folder / "tags" / "token"
+    configured.write_text("once\n")
+    configured.chmod(0o644)
+    tool.write([], provider_token_file=str(configured))
+    expect("the configured file before the credential, and not when others may read it", f"{configured}: others than its owner" in told(), told())
 
 
 def verifying(folder):
@@ -168,6 +201,8 @@ def verifying(folder):
     for name, (status, text) in told.items():
         expect(f"verify refuses: {name}", status == 1 and "not verified" in text, f"{status} {text}")
     expect("and tells them apart", len({text.split("not verified")[1][:30] for _, text in told.values()}) == len(told), told)
+    status, text = verify("-", public, envelope.read_bytes().replace(b'"payload":', b'"payload":"e30=","payload":', 1))
+    expect("verify refuses a payload that is named twice", status == 1 and "not verified" in text and "twice" in text, f"{status} {text}")
     expect("a private key is no public key", verify(envelope, tool.state / "key.pem")[0] == 64)
     expect("a file that is not there", verify(folder / "none", public)[0] == 64 and verify(envelope, folder / "none")[0] == 64)
     if Path("/usr/bin/openssl").exists():
@@ -186,7 +221,7 @@ def configs(folder):
         file.write_bytes(text)
         done = subprocess.run([GPUCHECK, *(args or run_options()), "--config", str(file)], capture_output=True)
         return done.returncode, done.stderr.decode()
-    for name, text, word in [("unknown key", b'{"sinkz":[]}', '"sinks"'), ("bad JSON", b"{", "line 1"), ("wrong type", b'{"sinks":7}', "sinks"),
+    for name, text, word in [("unknown key", b'{"sinkz":[]}', '"sinks"'), ("bad JSON", b"{", "line 1"), ("wrong type", b'{"sinks":7}', "sinks"), ("key twice", b'{"sinks":[],"sinks":[]}', "twice"),
                              ("plain http", b'{"sinks":[{"url":"http://example.org/"}]}', "https"), ("binary", b"\xff\0\1", "config.json"),
                              ("expectation", b'{"expect":{"gpu_cuont":8}}', "gpu_cuont")]:
         status, err = status_of(text)
@@ -279,12 +314,13 @@ def secrets(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for letter in ["a", "b", "c", "d", "e", "f", "g", "late"]:
+        for letter in ["a", "b", "c", "d", "e", "f", "g", "late", "tags"]:
             (folder / letter).mkdir()
         delivered_and_kept(folder)
         late_reports(folder)
         without_a_disk(folder)
         sending(folder)
+        token_of_the_tags(folder)
         verifying(folder)
         configs(folder)
         secrets(folder)

@@ -33,6 +33,8 @@ def check(what, fine, more=""):
 
 def make(build, cpack, folder):
     generators = ["DEB"] + (["RPM"] if shutil.which("rpmbuild") else [])
+    if "RPM" not in generators:
+        print("skipped: no rpmbuild: no .rpm is made")
     for generator in generators:
         done = run(cpack, "-G", generator, "-B", folder, cwd=build)
         check(f"cpack {generator}", done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:])
@@ -72,6 +74,8 @@ def judge_deb(deb, scratch):
         done = run("lintian", "--no-tag-display-limit", "--tag-display-limit", "0", deb)
         errors = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("E:")]
         check("lintian", not errors, "\n".join(errors))
+    else:
+        print("skipped: no lintian")
 
 
 class Root:
@@ -166,6 +170,7 @@ def live(deb, folder):
 
 def judge_rpm(rpm):
     if not shutil.which("rpm"):
+        print("skipped: no rpm: the .rpm is made and not looked at")
         return
     listed = run("rpm", "-qpl", rpm).stdout.split()
     for name in FILES:
@@ -191,6 +196,8 @@ def main():
             judge_deb(deb, scratch)
             if os.geteuid() == 0:
                 live(deb, scratch / "root")
+            else:
+                print("skipped: not root: nothing is installed, upgraded, removed or purged")
             print(f"{deb.name}: {deb.stat().st_size} bytes")
         if rpm:
             judge_rpm(rpm)

@@ -95,6 +95,36 @@ TEST(Supervise, ComputationIsNotTakenForAHang) {
     EXPECT_EQ(outcome.status, 7);
 }
 
+TEST(Supervise, WhatWasConcludedIsNotToldTwice) {
+    Supervision limits{milliseconds(200), milliseconds(50)};
+    limits.telling = milliseconds(300);
+    const Outcome hangs = supervise(limits, [](const auto&, Progress& progress) {
+        progress.step("/a");
+        progress.concluded();
+        for (;;) ::pause();
+        return 0;
+    });
+    EXPECT_EQ(hangs.kind, Kind::out_of_time);
+    EXPECT_TRUE(hangs.concluded);
+
+    limits.telling = milliseconds(20000);
+    const Outcome slow = supervise(limits, [](const auto&, Progress& progress) {
+        progress.concluded();
+        ::usleep(400000);  // beyond the budget
+        return 1;
+    });
+    EXPECT_EQ(slow.kind, Kind::finished);
+    EXPECT_EQ(slow.status, 1);
+
+    const Outcome late = supervise(limits, [](const auto&, Progress& progress) {
+        progress.reading_done();
+        for (;;) ::pause();
+        return 0;
+    });
+    EXPECT_EQ(late.kind, Kind::out_of_time);
+    EXPECT_FALSE(late.concluded);
+}
+
 TEST(Supervise, ACrashNamesTheSignalAndTheStep) {
     const Outcome outcome = supervise(kShort, [](const auto&, Progress& progress) {
         progress.step("/sys/bad");
