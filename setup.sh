@@ -12,7 +12,8 @@ say() { printf '\n== %s\n' "$*"; }
 # Debian's names; the same on Ubuntu 22.04 and 24.04.
 packages_run="g++ cmake ninja-build pkg-config nlohmann-json3-dev libspdlog-dev libfmt-dev libcli11-dev zlib1g-dev liblzma-dev libzstd-dev
 libcurl4-openssl-dev libssl-dev"
-packages_test="$packages_run libgtest-dev python3 python3-jsonschema python3-yaml binutils man-db git dpkg-dev file genisoimage"
+packages_test="$packages_run libgtest-dev python3 python3-jsonschema python3-yaml binutils man-db git dpkg-dev file genisoimage
+mmdebstrap debian-archive-keyring qemu-system-x86 qemu-utils e2fsprogs"
 
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo "$@"; else
@@ -103,11 +104,11 @@ run_tests() {
     install_gpu_compilers
     build ci
     say "Tests"
-    ctest --preset ci -j2
+    ctest --preset ci -j3
     if [ "${GPUCHECK_SANITIZERS:-1}" = 1 ]; then
         build asan
         say "Tests under AddressSanitizer and UndefinedBehaviorSanitizer"
-        ctest --preset asan -j2
+        ctest --preset asan -j3
     fi
 }
 

@@ -24,7 +24,7 @@ class Receiver:
     """behave(headers) names what happens to a request: a status, "reset", "dies" (takes the report, then answers nothing),
     "silent" (neither takes nor answers), or a (status, headers) pair. Only a 2xx and "dies" take a report."""
 
-    def __init__(self, behave=lambda headers: 201, remember=False):
+    def __init__(self, behave=lambda headers: 201, remember=False, port=0):
         self.behave = behave
         self.lock = threading.Lock()
         self.accepted = {}       # key -> body, the first time
@@ -34,7 +34,7 @@ class Receiver:
         self.answers = {}
         self.socket = socket.socket()
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.socket.bind(("127.0.0.1", 0))
+        self.socket.bind(("127.0.0.1", port))
         self.socket.listen(128)
         self.port = self.socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}/v1/reports"
@@ -51,6 +51,10 @@ class Receiver:
             threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
 
     def close(self):
+        try:
+            self.socket.shutdown(socket.SHUT_RDWR)  # or the thread that accepts keeps it open
+        except OSError:
+            pass
         self.socket.close()
 
     def serve(self, connection):

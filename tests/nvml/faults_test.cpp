@@ -115,6 +115,15 @@ TEST_P(NvmlFault, EveryCallOfOneGpuInTurn) {
         drive(calls[i], GetParam(), well, deadline);
 }
 
+// Under a sanitizer only the faults that bring foreign bytes: it makes nothing of a child that ends, and
+// these take minutes there.
+#ifdef __SANITIZE_ADDRESS__
+INSTANTIATE_TEST_SUITE_P(Each, NvmlFault,
+                         testing::Values(Case{"flood", "flooded", ""}, Case{"noise", "", ""},
+                                         Case{"ones", "", ""}, Case{"random", "", ""},
+                                         Case{"unterminated", "", ""}),
+                         [](const testing::TestParamInfo<Case>& one) { return one.param.what; });
+#else
 INSTANTIATE_TEST_SUITE_P(Each, NvmlFault,
                          testing::Values(Case{"hang", "hangs", "", 0, 8}, Case{"hang", "hangs", "", 1, 8},
                                          Case{"hang", "hangs", "", 2, 8}, Case{"hang", "hangs", "", 3, 8},
@@ -129,6 +138,7 @@ INSTANTIATE_TEST_SUITE_P(Each, NvmlFault,
                              return one.param.what +
                                     (one.param.parts > 1 ? std::to_string(one.param.part) : "");
                          });
+#endif
 
 TEST(NvmlFaults, TheFactsOfAHangingCallSayWhy) {
     FakeMachine machine;
