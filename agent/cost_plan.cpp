@@ -178,6 +178,9 @@ MachineOutcome own_machine(const cli::CostOptions& options, const CostSurroundin
                            const BoardTable& boards, CostPlan& plan) {
     const Count count = count_of(options);
     if (count.error) return *count.error;
+    if (!options.from.empty() && (!options.board.empty() || !options.measured.empty()))
+        return UsageError{
+            "--from takes board and measurements from the report: neither --board nor --measured beside it"};
     if (!options.from.empty() || surroundings.report != nullptr) {
         auto report = reported(options, surroundings);
         if (const auto* error = std::get_if<UsageError>(&report)) return *error;

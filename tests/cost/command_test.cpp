@@ -159,6 +159,8 @@ TEST_F(CostCommand, WrongCommandLines) {
     EXPECT_EQ(status([](O& o) { o.models = {"/dev/zero"}; }), 64);
     EXPECT_EQ(status([](O& o) { o.from = "/nonexistent"; }), 64);
     EXPECT_EQ(status([](O& o) { o.from = "/"; }), 64);
+    EXPECT_EQ(status([](O& o) { o.from = "-", o.board = "mi300x"; }), 64);
+    EXPECT_EQ(status([](O& o) { o.from = "-", o.measured = {"bandwidth_gb_s=1"}; }), 64);
     EXPECT_EQ(status([](O& o) { o.price = {"h100=2"}; }), 64);
     EXPECT_EQ(status([](O& o) { o.market = "bazaar"; }), 64);
     EXPECT_EQ(status([](O& o) { o.scenario = "gaming"; }), 64);
