@@ -23,6 +23,7 @@ struct Gpu {
     Name board = kNoName;  ///< board_key; empty: the report does not know the board
     std::string identity;  ///< serial, else UUID; empty: the report holds neither
     Verdict verdict = Verdict::unknown;
+    Name firmware = kNoName;    ///< vbios_version
     std::vector<Value> values;  ///< sorted by the metric's text, each metric once
 };
 
