@@ -36,6 +36,8 @@ std::optional<std::string> read_paths(Fleet& fleet, const std::vector<std::strin
 /// was read twice once, and rejects reports that share an id and differ. read_paths does it itself; after
 /// add_document the caller does.
 void settle(Fleet& fleet);
+/// The rows that settle adds to `rejected` for reports that share an id.
+std::vector<Rejected> conflict_rows(const Fleet& fleet);
 
 /// The report cut to what add_document reads, as one line of JSON: reading it again gives the same
 /// NodeReport.
