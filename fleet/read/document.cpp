@@ -96,7 +96,7 @@ std::optional<std::string> DocumentReader::read(Fleet& fleet, std::string_view t
 }
 
 std::optional<std::string> DocumentReader::read_rejected(Fleet& fleet, std::string_view text) {
-    static constexpr std::array<std::string_view, 3> kNames{"where", "why", "report_id"};
+    static constexpr std::array<std::string_view, 3> kNames{"where", "why", "shares_an_id"};
     Flaw flaw;
     const auto document = parse(text, flaw);
     if (!document) return flaw.what();
