@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <limits>
 
 #include "agent/report/escape.h"
 #include "fleet/model/read.h"
@@ -25,7 +26,8 @@ void add_number(std::string& out, float value) {
     std::array<char, 64> digits{};
     auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
     *end = '\0';
-    if (static_cast<float>(std::strtod(digits.data(), nullptr)) != value)
+    const double back = std::strtod(digits.data(), nullptr);
+    if (back > std::numeric_limits<float>::max() || static_cast<float>(back) != value)
         end = std::to_chars(digits.data(), digits.data() + digits.size(), static_cast<double>(value)).ptr;
     out.append(digits.data(), end);
 }

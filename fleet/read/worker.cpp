@@ -47,7 +47,7 @@ bool Stream::into_splitter(std::string_view bytes) {
 void Stream::finish() {
     if (ended_) return;
     if (!known_) {
-        if (head_.find_first_not_of(" \t\r\n") == std::string::npos) return broken("is empty");
+        if (head_.find_first_not_of(" \t\r\n") == std::string::npos) return empty();
         known_ = true;
         splitter_.feed(head_);
     } else if (inflate_ != nullptr) {
@@ -55,7 +55,12 @@ void Stream::finish() {
         if (error && !ended_) return broken(*error);
     }
     if (!ended_) splitter_.finish();
-    if (!ended_ && !splitter_.saw_any()) broken("is empty");
+    if (!ended_ && !splitter_.saw_any()) empty();
+}
+
+void Stream::empty() {
+    ended_ = true;
+    take_({Piece::Kind::broken, "is empty", 0});
 }
 
 void Stream::broken(std::string_view why) {

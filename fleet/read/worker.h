@@ -26,6 +26,7 @@ class Stream {
   private:
     bool into_splitter(std::string_view bytes);
     void broken(std::string_view why);
+    void empty();
 
     Splitter::Take take_;
     Splitter splitter_;
