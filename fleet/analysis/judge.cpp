@@ -47,7 +47,7 @@ class MetricJudge {
     /// Above 1: better.
     double ratio(double good, double centre) const;
     std::vector<float> sorted_goodness(const std::vector<Cell>& column) const;
-    Yardstick learned(const std::vector<float>& ascending, std::size_t comparisons) const;
+    Yardstick learned(const std::vector<float>& ascending, std::size_t comparisons, bool chips) const;
     Yardstick from_baseline(MetricSummary& summary) const;
     Yardstick across_drivers();
     Yardstick choose(MetricSummary& summary, const std::vector<float>& ascending);
@@ -55,6 +55,7 @@ class MetricJudge {
     void judge_nodes(const Yardstick& gpus, bool learned_here);
     void judge_gpus(const Yardstick& gpus);
     void look_for_two_speeds();
+    std::vector<float> others_medians(const NodePart& part) const;
     Yardstick residuals() const;
     void consider(const Outlier& outlier, double z_bar, double good_ratio);
     void settle_hits();
@@ -93,11 +94,17 @@ std::vector<float> MetricJudge::sorted_goodness(const std::vector<Cell>& column)
     return ascending;
 }
 
-Yardstick MetricJudge::learned(const std::vector<float>& ascending, std::size_t comparisons) const {
+Yardstick MetricJudge::learned(const std::vector<float>& ascending, std::size_t comparisons,
+                               bool chips) const {
     Yardstick yardstick;
+    yardstick.known = true;
     yardstick.bar = chance_bar(ascending.size(), comparisons);
     yardstick.settled = settle(ascending, yardstick.bar);
-    yardstick.known = true;
+    if (!chips) return yardstick;
+    const double longer = tail_bar(ascending, yardstick.settled, comparisons);
+    if (longer <= yardstick.bar) return yardstick;
+    yardstick.bar = longer;
+    yardstick.settled = settle(ascending, yardstick.bar);
     return yardstick;
 }
 
@@ -143,7 +150,7 @@ Yardstick MetricJudge::across_drivers() {
         }
         Settled settled;
         if (all.size() >= work_.policy.min_group) {
-            settled = learned(sorted_goodness(all), work_.gpu_comparisons).settled;
+            settled = learned(sorted_goodness(all), work_.gpu_comparisons, true).settled;
         }
         known = work_.pooled.emplace(place, settled).first;
     }
@@ -159,7 +166,7 @@ Yardstick MetricJudge::choose(MetricSummary& summary, const std::vector<float>& 
     Yardstick yardstick = from_baseline(summary);
     if (yardstick.known) return yardstick;
     if (ascending.size() >= std::max<std::size_t>(work_.policy.min_group, 2))
-        return learned(ascending, work_.gpu_comparisons);
+        return learned(ascending, work_.gpu_comparisons, true);
     yardstick = across_drivers();
     weak_ = yardstick.known;
     return yardstick;
@@ -216,7 +223,7 @@ void MetricJudge::judge_nodes(const Yardstick& gpus, bool learned_here) {
     }
     std::sort(medians.begin(), medians.end());
     Yardstick yardstick;
-    if (medians.size() >= kFewestNodes) yardstick = learned(medians, work_.node_comparisons);
+    if (medians.size() >= kFewestNodes) yardstick = learned(medians, work_.node_comparisons, false);
     if (!learned_here) {
         const double theory =
             gpus.settled.spread * std::sqrt(1.5708 / static_cast<double>(std::max<std::size_t>(in_node, 1)));
@@ -236,36 +243,61 @@ void MetricJudge::judge_nodes(const Yardstick& gpus, bool learned_here) {
     }
 }
 
-/// How far GPUs stray from their own node's median, over the whole group; goodness / median, so around 1.
+/// The median of the node's other GPUs, in goodness, for each of its cells. With its own value in it a GPU
+/// near the middle would be its own median, and the spread of the rest would be taken for too small.
+std::vector<float> MetricJudge::others_medians(const NodePart& part) const {
+    std::vector<float> ascending;
+    for (std::size_t cell = part.first; cell < part.end; ++cell) ascending.push_back(goodness(column_[cell]));
+    std::sort(ascending.begin(), ascending.end());
+    const std::size_t others = ascending.size() - 1;
+    std::vector<float> medians;
+    for (std::size_t cell = part.first; cell < part.end; ++cell) {
+        const auto mine = static_cast<std::size_t>(
+            std::lower_bound(ascending.begin(), ascending.end(), goodness(column_[cell])) -
+            ascending.begin());
+        const auto without_me = [&](std::size_t at) { return ascending[at < mine ? at : at + 1]; };
+        medians.push_back((without_me((others - 1) / 2) + without_me(others / 2)) / 2);
+    }
+    return medians;
+}
+
+/// How far GPUs stray from the others of their node, over the whole group; -1 and 1 are such a median itself.
 Yardstick MetricJudge::residuals() const {
     std::vector<float> all;
     for (const NodePart& part : nodes_) {
-        if (part.end - part.first < kFewestInNode || part.median == 0) continue;
-        for (std::size_t cell = part.first; cell < part.end; ++cell)
-            all.push_back(sign_ * goodness(column_[cell]) / std::fabs(part.median));
+        if (part.end - part.first < kFewestInNode) continue;
+        const std::vector<float> medians = others_medians(part);
+        for (std::size_t cell = part.first; cell < part.end; ++cell) {
+            const float median = medians[cell - part.first];
+            if (median != 0) all.push_back(goodness(column_[cell]) / std::fabs(median));
+        }
     }
-    if (all.size() < work_.policy.min_group) return {};
+    if (all.size() < std::max<std::size_t>(work_.policy.min_group, 2)) return {};
     std::sort(all.begin(), all.end());
-    return learned(all, work_.gpu_comparisons);
+    return learned(all, work_.gpu_comparisons, true);
 }
 
 void MetricJudge::judge_gpus(const Yardstick& gpus) {
     const Yardstick own = residuals();
     const bool plain = has_plain_rules(work_.policy, name_);
     for (const NodePart& part : nodes_) {
-        const bool alone = !own.known || part.end - part.first < kFewestInNode || part.median == 0;
+        const bool at_home = own.known && part.end - part.first >= kFewestInNode;
+        const std::vector<float> medians = at_home ? others_medians(part) : std::vector<float>();
         for (std::size_t cell = part.first; cell < part.end; ++cell) {
             const float good = goodness(column_[cell]);
             const Outlier fleet = outlier(Against::gpus, cell, good, gpus.settled.value, gpus.settled.spread);
             const double fleet_ratio = ratio(std::fabs(good), std::fabs(gpus.settled.value));
             if (plain) apply_rules(work_, group_, fleet, fleet_ratio, false, weak_);
-            const double spread = own.settled.spread * std::fabs(part.median);
-            const Outlier home = alone ? fleet : outlier(Against::own_node, cell, good, part.median, spread);
-            const bool home_says_more = !alone && home.z / own.bar < fleet.z / gpus.bar;
-            if (home_says_more && home.z <= -own.bar)
-                consider(home, own.bar, ratio(std::fabs(good), std::fabs(part.median)));
-            else
-                consider(fleet, gpus.bar, fleet_ratio);
+            const float median = at_home ? medians[cell - part.first] : 0;
+            if (median != 0) {
+                const Outlier home =
+                    outlier(Against::own_node, cell, good, median, own.settled.spread * std::fabs(median));
+                if (home.z <= -own.bar && home.z / own.bar < fleet.z / gpus.bar) {
+                    consider(home, own.bar, ratio(std::fabs(good), std::fabs(median)));
+                    continue;
+                }
+            }
+            consider(fleet, gpus.bar, fleet_ratio);
         }
     }
 }

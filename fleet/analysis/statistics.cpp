@@ -12,6 +12,9 @@ constexpr double kNormal = 1.4826;
 /// Below this many values the lower half alone says too little about its own spread.
 constexpr std::size_t kHalfKnown = 32;
 
+/// Healthy fleets in which one comparison of a kind goes wrong by chance.
+constexpr double kFalseAlarms = 0.01;
+
 /// A part of an ascending list.
 struct Part {
     const float* first;
@@ -143,8 +146,21 @@ double t_tail(double t, double degrees) {
     return t >= 0 ? tail : 1 - tail;
 }
 
+double tail_bar(const std::vector<float>& ascending, const Settled& settled, std::size_t comparisons) {
+    constexpr std::size_t kFewest = 200;
+    if (ascending.size() < kFewest) return 0;
+    const auto at = [&](double share) { return quantile(ascending, share); };
+    const double middle = at(0.5), error = 24 / std::sqrt(static_cast<double>(ascending.size()));
+    const bool long_above = at(0.98) - middle > (3.04 + error) * (at(0.75) - middle);
+    const bool long_below = middle - at(0.02) > (3.6 + error) * (middle - at(0.25));
+    if (!long_above && !long_below) return 0;
+    const double scale = (at(0.10) - at(0.05)) / std::log(2.0);
+    const double farther = std::log(0.10 * static_cast<double>(comparisons) / kFalseAlarms);
+    return (settled.value - at(0.10) + std::max(0.0, farther) * scale) / settled.spread;
+}
+
 double chance_bar(std::size_t count, std::size_t comparisons) {
-    constexpr double kFalseAlarms = 0.01, kEfficiency = 0.37;
+    constexpr double kEfficiency = 0.37;
     const double degrees = std::max(1.0, kEfficiency * (static_cast<double>(count) - 1));
     const double wanted = kFalseAlarms / static_cast<double>(std::max<std::size_t>(comparisons, 1));
     double low = 0, high = 1;

@@ -37,19 +37,28 @@ void judge_property(Work& work, const std::string& what, std::vector<Holding> he
         runs.push_back({first, end});
         first = end;
     }
-    const Run most = *std::max_element(runs.begin(), runs.end(), [](const Run& a, const Run& b) {
-        return a.end - a.first < b.end - b.first;
-    });
-    const std::size_t usual = most.end - most.first;
-    if (static_cast<double>(usual) < kMajority * static_cast<double>(all)) return;
+    const auto size = [](const Run& run) { return run.end - run.first; };
     const auto few = std::max<std::size_t>(
         1, static_cast<std::size_t>(work.policy.unlike_share * static_cast<double>(all)));
+    // Half a fleet on a newer driver is a roll-out; what lies beside both halves is not part of it.
+    const std::size_t known = std::max(2 * few, all / 10);
+    std::size_t usual = 0;
+    Run most{0, 0};
     for (const Run& run : runs) {
-        if (run.first == most.first || run.end - run.first > few) continue;
+        if (size(run) <= known && size(run) != all) continue;
+        usual += size(run);
+        const bool more =
+            size(run) > size(most) ||
+            (size(run) == size(most) && work.text(held[run.first].value) < work.text(held[most.first].value));
+        if (more) most = run;
+    }
+    if (static_cast<double>(usual) < kMajority * static_cast<double>(all)) return;
+    for (const Run& run : runs) {
+        if (size(run) > few) continue;
         for (std::size_t each = run.first; each < run.end; ++each) {
             work.mark(held[each].node, -1, "unlike " + what, false);
             work.add(held[each].node, Decision::quarantine, "unlike its peers",
-                     what + " '" + work.text(held[each].value) + "'; " + std::to_string(usual) + " of " +
+                     what + " '" + work.text(held[each].value) + "'; " + std::to_string(size(most)) + " of " +
                          std::to_string(all) + " nodes of its kind have '" +
                          work.text(held[most.first].value) + "'");
         }
