@@ -17,6 +17,8 @@ namespace {
 struct Dispatch {
     int operator()(const Stop& stop) const { return stop.status; }
     int operator()(const SummaryOptions& options) const { return summary(options); }
+    int operator()(const BaselineOptions& options) const { return baseline(options); }
+    int operator()(const CompareOptions& options) const { return compare(options); }
 };
 
 }  // namespace

@@ -6,5 +6,7 @@
 namespace gpucheck::fleet {
 
 int summary(const SummaryOptions& options);
+int baseline(const BaselineOptions& options);
+int compare(const CompareOptions& options);
 
 }  // namespace gpucheck::fleet

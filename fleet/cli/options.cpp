@@ -16,13 +16,21 @@ const char* const kFooter = R"(examples:
   gpucheck fleet summary reports/ --format json --output today.json
                                                      for programs; can be summed up again
   gpucheck fleet summary site-a.json site-b.json     a summary of summaries is that of the whole
+  gpucheck fleet baseline reports/ --output h100.json    what is normal here
+  gpucheck fleet summary new/ --baseline h100.json   few new nodes against what was normal
+  gpucheck fleet compare before/ after/              what changed, and not by chance
 
-exit status: 0 accepted, 1 rejected, 2 not enough
+exit status: 0 accepted (compare: nothing is worse), 1 rejected (compare: something is worse), 2 not enough
              evidence, 64 wrong command line or unusable file, 70 gpucheck-fleet itself broke
 
 More: man gpucheck-fleet.)";
 
-void add_judge_options(CLI::App& app, JudgeOptions& options) {
+void add_judge_options(CLI::App& app, JudgeOptions& options, bool baseline) {
+    app.add_option("--policy", options.policy_file, "What is accepted: rules in a JSON file")
+        ->option_text("FILE");
+    if (baseline)
+        app.add_option("--baseline", options.baseline_file, "What is normal, by an earlier `baseline`")
+            ->option_text("FILE");
     app.add_option("--labels", options.read.labels_file,
                    "What you know of the nodes (rack, image): CSV with the node first, and a line of names")
         ->option_text("FILE");
@@ -78,7 +86,25 @@ Command parse(int argc, const char* const* argv) {
     add_format(*sum, summary.format, {"text", "json", "jsonl"}, "text|json|jsonl");
     add_output(*sum, summary.output);
     add_top(*sum, summary.top);
-    add_judge_options(*sum, summary.judge);
+    add_judge_options(*sum, summary.judge, true);
+
+    BaselineOptions baseline;
+    CLI::App* base =
+        app.add_subcommand("baseline", "Write down what is normal in this fleet, for --baseline");
+    add_paths(*base, baseline.paths);
+    add_output(*base, baseline.output);
+    add_judge_options(*base, baseline.judge, false);
+
+    CompareOptions compare;
+    CLI::App* comp = app.add_subcommand("compare", "Say what changed between two times, and is not chance");
+    comp->add_option("OLD", compare.before, "Reports of then: as PATH of summary")
+        ->required()
+        ->option_text(" ");
+    comp->add_option("NEW", compare.after, "Reports of now")->required()->option_text(" ");
+    add_format(*comp, compare.format, {"text", "json"}, "text|json");
+    add_output(*comp, compare.output);
+    add_top(*comp, compare.top);
+    add_judge_options(*comp, compare.judge, false);
 
     for (CLI::App* command : app.get_subcommands(nullptr))
         command->set_help_flag("--help,-h", "Print this help");
@@ -89,7 +115,9 @@ Command parse(int argc, const char* const* argv) {
         std::cout.flush();
         return Stop{status == 0 ? (std::cout ? 0 : kSoftware) : kUsage};
     }
-    return summary;
+    if (sum->parsed()) return summary;
+    if (base->parsed()) return baseline;
+    return compare;
 }
 
 }  // namespace gpucheck::fleet

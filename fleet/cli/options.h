@@ -13,6 +13,7 @@ namespace gpucheck::fleet {
 /// What a decision rests on; shared by all commands that make one.
 struct JudgeOptions {
     ReadOptions read;
+    std::string policy_file, baseline_file;  ///< empty: the default policy; no baseline
 };
 
 struct SummaryOptions {
@@ -23,12 +24,25 @@ struct SummaryOptions {
     std::size_t top = 20;
 };
 
+struct BaselineOptions {
+    JudgeOptions judge;
+    std::vector<std::string> paths;
+    std::string output;
+};
+
+struct CompareOptions {
+    JudgeOptions judge;
+    std::string before, after;
+    std::string format = "text", output;
+    std::size_t top = 20;
+};
+
 /// Nothing more to do: help or version was printed (0), or the command line was wrong (64).
 struct Stop {
     int status = 0;
 };
 
-using Command = std::variant<Stop, SummaryOptions>;
+using Command = std::variant<Stop, SummaryOptions, BaselineOptions, CompareOptions>;
 
 /// Prints help, version and errors itself.
 Command parse(int argc, const char* const* argv);
