@@ -146,17 +146,20 @@ double t_tail(double t, double degrees) {
     return t >= 0 ? tail : 1 - tail;
 }
 
-double tail_bar(const std::vector<float>& ascending, const Settled& settled, std::size_t comparisons) {
+Tails tail_bars(const std::vector<float>& ascending, const Settled& settled, std::size_t comparisons) {
     constexpr std::size_t kFewest = 200;
-    if (ascending.size() < kFewest) return 0;
+    if (ascending.size() < kFewest) return {};
     const auto at = [&](double share) { return quantile(ascending, share); };
     const double middle = at(0.5), error = 24 / std::sqrt(static_cast<double>(ascending.size()));
     const bool long_above = at(0.98) - middle > (3.04 + error) * (at(0.75) - middle);
     const bool long_below = middle - at(0.02) > (3.6 + error) * (middle - at(0.25));
-    if (!long_above && !long_below) return 0;
-    const double scale = (at(0.10) - at(0.05)) / std::log(2.0);
-    const double farther = std::log(0.10 * static_cast<double>(comparisons) / kFalseAlarms);
-    return (settled.value - at(0.10) + std::max(0.0, farther) * scale) / settled.spread;
+    if (!long_above && !long_below) return {};
+    const double farther = std::max(0.0, std::log(0.10 * static_cast<double>(comparisons) / kFalseAlarms));
+    const auto bar = [&](double tenth, double twentieth) {
+        return (std::fabs(settled.value - tenth) + farther * std::fabs(tenth - twentieth) / std::log(2.0)) /
+               settled.spread;
+    };
+    return {bar(at(0.10), at(0.05)), bar(at(0.90), at(0.95))};
 }
 
 double chance_bar(std::size_t count, std::size_t comparisons) {

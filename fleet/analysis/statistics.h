@@ -39,12 +39,15 @@ Settled settle(const std::vector<float>& ascending, double bars);
 /// t.
 double chance_bar(std::size_t count, std::size_t comparisons);
 
-/// The same, where chips' lottery has a longer tail than the normal distribution's: the tail is then taken
-/// for an exponential one, as its tenth and its twentieth part have it. 0 where it is not longer, or too few
-/// values tell. What is longer: on the upper side (T - 3.04) sqrt(n) > 24, where T = (q98 - median) / (q75 -
-/// median), 3.04 at the normal distribution with a standard error of about 6 / sqrt(n); on the lower side as
-/// much above 3.6, which is T where 1.25 % of the values are faults.
-double tail_bar(const std::vector<float>& ascending, const Settled& settled, std::size_t comparisons);
+/// The same for either side, where chips' lottery has a longer tail than the normal distribution's: the tail
+/// is then taken for an exponential one, as its tenth and its twentieth part have it. 0: no tail is longer,
+/// or too few values tell. What is longer: above, T > 3.04 + 24 / sqrt(n), where T = (q98 - median) / (q75 -
+/// median) is 3.04 at the normal distribution with a standard error of about 6 / sqrt(n); below, as much
+/// above 3.6, which is T where 1.25 % of the values are faults.
+struct Tails {
+    double below = 0, above = 0;  ///< in spreads from the centre
+};
+Tails tail_bars(const std::vector<float>& ascending, const Settled& settled, std::size_t comparisons);
 
 /// The share of Student's t distribution above `t`; `degrees` > 0.
 double t_tail(double t, double degrees);
