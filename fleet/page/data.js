@@ -95,6 +95,9 @@ function verdictMark(verdict) {
               ' ' + kVerdictWords[verdict]);
 }
 
+// `commands` of the catalogue's sentences as code.
+const withCode = (text) => text.split('`').map((part, i) => i % 2 ? el('code', {}, part) : part);
+
 const groupName = (group) => [group.board || 'unknown board', group.instance_type, group.driver, group.profile].filter(Boolean).join(' · ');
 function gpuName(node, gpu) {
     const at = gpuStart[node] + gpu;

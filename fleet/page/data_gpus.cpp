@@ -73,7 +73,7 @@ void add_values(PageData& data) {
         Column& column = columns[data.fleet.names.find(metric)];
         column.text.append(gpus - column.places, ',');
         data.json.key(metric);
-        data.json.text(column.text, column.text.size());
+        data.json.digits(column.text);
     }
     data.json.close('}');
 }
@@ -100,9 +100,9 @@ void add_cost_columns(PageData& data, const std::map<CostKey, std::vector<const 
         data.json.key("concurrency");
         data.json.number(std::get<2>(key));
         data.json.key("tokens");
-        data.json.text(tokens, tokens.size());
+        data.json.digits(tokens);
         data.json.key("usd");
-        data.json.text(usd, usd.size());
+        data.json.digits(usd);
         data.json.close('}');
     }
     data.json.close(']');
@@ -128,7 +128,7 @@ void add_gpus(PageData& data) {
     data.json.wholes("board", board);
     data.json.texts("identity", identity, 80);
     data.json.key("verdict");
-    data.json.text(verdict, verdict.size());
+    data.json.digits(verdict);
     add_values(data);
     data.json.close('}');
 }
@@ -156,7 +156,7 @@ void add_checks(PageData& data) {
             char& cell = row[place->second];
             cell = std::max(cell, static_cast<char>('0' + static_cast<int>(state.verdict)));
         }
-        data.json.text(row, row.size());
+        data.json.digits(row);
     }
     data.json.close(']');
 }

@@ -84,11 +84,11 @@ void add_nodes(PageData& data) {
     add_texts(data, "created", &NodeReport::created);
     add_texts(data, "report_id", &NodeReport::report_id);
     data.json.key("verdict");
-    data.json.text(verdicts, verdicts.size());
+    data.json.digits(verdicts);
     data.json.key("decision");
-    data.json.text(decisions, decisions.size());
+    data.json.digits(decisions);
     data.json.key("flags");
-    data.json.text(flags, flags.size());
+    data.json.digits(flags);
     data.json.numbers("evidence", evidence);
     data.json.numbers("usd_per_hour", price);
     data.json.wholes("gpus_expected", expected);
@@ -129,7 +129,7 @@ void add_reasons(PageData& data) {
     data.json.wholes("count", count);
     data.json.wholes("all", all);
     data.json.key("decision");
-    data.json.text(decision, decision.size());
+    data.json.digits(decision);
     data.json.wholes("rule", rule);
     data.json.texts("text", text, kReasonBytes);
     data.json.wholes("gpu", gpu);
@@ -158,7 +158,7 @@ void add_problems(PageData& data) {
     data.json.open('{');
     data.json.wholes("count", count);
     data.json.key("verdict");
-    data.json.text(verdict, verdict.size());
+    data.json.digits(verdict);
     data.json.wholes("code", code);
     data.json.wholes("check", check);
     data.json.wholes("scope", scope);
@@ -197,7 +197,7 @@ void add_history(PageData& data) {
     data.json.wholes("count", count);
     data.json.wholes("all", all);
     data.json.key("verdict");
-    data.json.text(verdict, verdict.size());
+    data.json.digits(verdict);
     data.json.texts("created", created);
     data.json.wholes("profile", profile);
     data.json.wholes("driver", driver);

@@ -1,12 +1,21 @@
 // Numbers and strings of machines as JSON without one character that a browser could take for markup.
 #include "fleet/page/json_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "agent/report/escape.h"
 
 namespace gpucheck::fleet {
+namespace {
+
+// What stands for itself in HTML, JavaScript and JSON: nearly every string is of these alone.
+bool harmless(char c) {
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
+}
+
+}  // namespace
 
 void JsonText::separate() {
     if (comma_) out_ += ',';
@@ -31,6 +40,8 @@ void JsonText::key(std::string_view ours) {
 }
 
 void JsonText::text(std::string_view theirs, std::size_t max_bytes) {
+    if (theirs.size() <= max_bytes && std::all_of(theirs.begin(), theirs.end(), harmless))
+        return digits(theirs);
     separate();
     out_ += '"';
     // `plain` leaves no control, bidirectional or zero-width character and no line separator (U+2028), and
@@ -56,6 +67,13 @@ void JsonText::text(std::string_view theirs, std::size_t max_bytes) {
                 out_ += c;
         }
     }
+    out_ += '"';
+}
+
+void JsonText::digits(std::string_view ours) {
+    separate();
+    out_ += '"';
+    out_ += ours;
     out_ += '"';
 }
 

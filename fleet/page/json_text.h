@@ -20,6 +20,8 @@ class JsonText {
     void key(std::string_view ours);
     /// Made visible (report::plain), cut, and nothing left that HTML or JavaScript could obey.
     void text(std::string_view theirs, std::size_t max_bytes = 300);
+    /// A column that we made of digits and signs: copied as it is.
+    void digits(std::string_view ours);
     void whole(std::int64_t number);
     /// Five significant digits; null where there is no such number.
     void number(double value);

@@ -49,10 +49,10 @@ function findings(node) {
         return el('tr', {},
                   el('td', {}, verdictMark(Number(data.problem.verdict[i]))),
                   el('th', {scope: 'row'}, el('code', {}, code), title ? el('div', {}, title) : null),
-                  el('td', {}, subjects.slice(0, 8).map((subject) => el('div', {}, subject)), subjects.length > 8 ? 'and ' + (subjects.length - 8) + ' more' : null),
+                  el('td', {class: 'where'}, subjects.slice(0, 8).map((subject) => el('div', {}, subject)), subjects.length > 8 ? 'and ' + (subjects.length - 8) + ' more' : null),
                   el('td', {}, el('b', {}, data.actions[action] || action), action ? el('div', {class: 'quiet'}, el('code', {}, action), scope ? ' · ' + (data.scopes[scope] || scope) : '') : null),
-                  el('td', {class: 'remedy'}, remedy || el('span', {class: 'quiet'}, 'gpucheck explain ' + code),
-                     cause ? el('details', {}, el('summary', {}, 'Cause'), cause) : null));
+                  el('td', {class: 'remedy'}, remedy ? withCode(remedy) : el('span', {class: 'quiet'}, 'gpucheck explain ' + code),
+                     cause ? el('details', {}, el('summary', {}, 'Cause'), withCode(cause)) : null));
     });
     return el('div', {class: 'scroll'}, el('table', {}, el('caption', {}, 'Findings of the report'), headRow('Verdict', 'Code', 'Where', 'Next step', 'Remedy'), el('tbody', {}, body)));
 }

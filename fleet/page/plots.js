@@ -56,7 +56,7 @@ function plot(figure, metric) {
     const at = [];
     if (metric.centre) at.push({at: metric.centre[0] * scale, stroke: colour('accept'), dash: []});
     if (metric.centre && metric.judged) at.push({at: metric.centre[2] * scale, stroke: colour('fg'), dash: [4, 3]});
-    const ticks = {color: colour('quiet'), maxTicksLimit: 5, maxRotation: 0, font: {size: 11}};
+    const ticks = {color: colour('quiet'), maxTicksLimit: 5, includeBounds: false, maxRotation: 0, font: {size: 11}};
     charts.set(figure, new Chart(figure.querySelector('canvas'), {
         type: 'line',
         data: {datasets: [
@@ -68,7 +68,7 @@ function plot(figure, metric) {
             interaction: {mode: 'nearest', intersect: true},
             onClick: (_, hits) => { if (hits[0]?.datasetIndex === 0) openNode(data.outlier.node[outliers[hits[0].index].i]); },
             scales: {
-                x: {type: 'linear', min: low - step, max: high + step, grid: {display: false}, border: {display: false}, ticks: {...ticks, callback: (value) => amount(value)}, title: {display: false, text: unit}},
+                x: {type: 'linear', min: low - step, max: high + step, grid: {display: false}, ticks: {...ticks, callback: (value) => amount(value)}},
                 y: {min: 0, max: peak * 1.05, grid: {color: colour('line')}, ticks: {...ticks, maxTicksLimit: 3, precision: 0, callback: (value) => value > peak ? '' : fixed(value, 0)}},
             },
             plugins: {
@@ -164,5 +164,6 @@ function showOutliers() {
         {title: 'Robust z', class: 'number', key: (i) => o.z[i], cell: (i) => fixed(o.z[i], 1)},
         {title: 'Group', class: 'wide', key: (i) => o.group[i], cell: (i) => data.groups[o.group[i]] ? groupName(data.groups[o.group[i]]) : ''},
     ], rows, 20, 'outlier'));
+    body.querySelector('caption').classList.add('unseen');  // the heading says it
     if (left > 0) body.append(el('p', {class: 'quiet'}, plural(left, 'further outlier') + ' not listed here.'));
 }

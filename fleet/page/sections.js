@@ -4,7 +4,7 @@
 
 const nodeLink = (name) => nodeOf.has(name) ? el('button', {type: 'button', class: 'link', onclick: () => openNode(nodeOf.get(name))}, name) : name;
 const show = (id, ...content) => {
-    document.getElementById(id + '-body').replaceChildren(...content.flat().filter(Boolean));
+    document.getElementById(id + '-body').replaceChildren(...content.flat(Infinity).filter(Boolean));
     document.getElementById(id).hidden = false;
 };
 
@@ -22,15 +22,15 @@ function showShares() {
 function showCommons() {
     if (!data.commons.length) return;
     const left = data.commons_all - data.commons.length;
-    const search = (property, value) => { filter.text = value; document.getElementById('search').value = value; showNodes(true); document.getElementById('nodes').scrollIntoView(); document.getElementById('search').focus(); };
+    const search = (value) => { filter.text = value; document.getElementById('search').value = value; showNodes(true); document.getElementById('nodes').scrollIntoView(); document.getElementById('search').focus(); };
     const share = (a, b) => b ? fixed(a, 0) + ' of ' + fixed(b, 0) : '0';
     show('shared', makeTable('Properties in common, strongest first', [
         {title: 'Property', head: true, key: (r) => r[0], cell: (r) => r[0]},
-        {title: 'Value', key: (r) => r[1], cell: (r) => el('button', {type: 'button', class: 'link', title: 'Search the nodes for it', onclick: () => search(r[0], r[1])}, r[1])},
+        {title: 'Value', key: (r) => r[1], cell: (r) => el('button', {type: 'button', class: 'link', title: 'Search the nodes for it', onclick: () => search(r[1])}, r[1])},
         {title: 'Problem', key: (r) => r[2], cell: (r) => [el('code', {}, r[2]), data.codes[r[2]] ? el('div', {class: 'quiet'}, data.codes[r[2]][0]) : null]},
         {title: 'Bad with it', class: 'number', key: (r) => r[3] / (r[4] || 1), first: 'descending', cell: (r) => share(r[3], r[4])},
         {title: 'Bad without it', class: 'number', key: (r) => (r[5] - r[3]) / (r[6] - r[4] || 1), cell: (r) => share(r[5] - r[3], r[6] - r[4])},
-        {title: 'By chance', class: 'number', key: (r) => r[6], cell: (r) => chance(r[7])},
+        {title: 'By chance', class: 'number', key: (r) => r[7], cell: (r) => chance(r[7])},
     ], data.commons, 20, 'property'), left > 0 ? el('p', {class: 'quiet'}, plural(left, 'weaker one') + ' not listed here.') : null);
 }
 
@@ -113,7 +113,7 @@ function drawCosts(figure) {
         options: {
             indexAxis: 'y', animation: false, responsive: true, maintainAspectRatio: false,
             onClick: (_, hits) => { if (hits[0]) openNode(rows[hits[0].index].dearest); },
-            scales: {x: {type: 'logarithmic', grid: {color: colour('line')}, ticks: {...ticks, maxTicksLimit: 8, callback: (value) => usd(value)}}, y: {grid: {display: false}, ticks: {...ticks, color: colour('fg')}}},
+            scales: {x: {type: 'logarithmic', grid: {color: colour('line')}, ticks: {...ticks, maxTicksLimit: 8, callback: (value) => usd(value)}}, y: {type: 'category', labels, grid: {display: false}, ticks: {...ticks, color: colour('fg'), autoSkip: false}}},
             plugins: {legend: {display: false}, tooltip: {displayColors: false, callbacks: {label: (item) => {
                 const row = rows[item.dataIndex];
                 return usd(row.min) + ' to ' + usd(row.max) + ' USD, median ' + usd(row.median) + '; dearest ' + data.node.name[row.dearest];
@@ -134,7 +134,7 @@ function showUnjudged() {
         counted('simulated or with an injected fault, shown and not counted', (node) => Number(data.node.flags[node]) & 3),
         counted('whose group is too small, or without measurements, so that nothing could be compared', (node) => !(data.node.worst_ratio[node] > 0)),
         !data.costs.length && !data.node.usd_per_hour.some((price) => price > 0) ? el('li', {}, 'No report knows a price or what a token costs, so there is no cost section.') : null,
-        data.gpu.metrics_left_out || data.metrics_left_out ? el('li', {}, plural(data.gpu.metrics_left_out || data.metrics_left_out, 'rarer measurement') + ' not shown.') : null,
+        data.gpu.metrics_left_out ? el('li', {}, plural(data.gpu.metrics_left_out, 'rarer measurement') + ' not shown.') : null,
     ].filter(Boolean);
     if (notes.length) parts.push(el('ul', {class: 'notes'}, notes));
     const rows = [];

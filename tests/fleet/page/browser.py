@@ -78,7 +78,7 @@ def searching(page, nodes):
     page.run("document.activeElement.blur()")
     page.key("/")
     check("/ goes to the search", page.run("document.activeElement.id") == "search")
-    page.type("0003")
+    page.type("gpu-00-0003")
     page.wait(ROWS + " === 1")
     check("the search finds one node", page.run(FIRST).endswith("-0003") and f"1 node of {nodes:,}" in page.run(STATUS), page.run(STATUS))
     page.key("Enter")
