@@ -75,6 +75,7 @@ function amount(value) {
     return fixed(value, size >= 1000 || size === 0 ? 0 : size >= 100 ? 1 : size >= 1 ? 2 : 3);
 }
 const measured = (metric, value) => amount(value * metricWords(metric).scale);
+const whole = (value) => fixed(value, Number.isInteger(value) ? 0 : 1);
 const percent = (ratio) => Number.isFinite(ratio) && ratio > 0 ? fixed(ratio * 100, 1) + ' %' : '';
 const usd = (value) => value > 0 ? fixed(value, value >= 100 ? 0 : value >= 0.1 ? 2 : 4) : '';
 const plural = (count, noun) => fixed(count, 0) + ' ' + noun + (count === 1 ? '' : 's');

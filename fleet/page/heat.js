@@ -32,7 +32,7 @@ function showHeat() {
 const heatColumns = (all) => heatOrder.filter(({counts}) => all || counts[2] + counts[3] + counts[4] > 0);
 
 function drawHeat() {
-    if (!data.checks.length) return;
+    if (!heatOrder.length) return;  // not put up yet
     const columns = heatColumns(document.getElementById('checks-all').checked), left = data.checks_left_out;
     document.getElementById('checks-lead').textContent = plural(data.checks.length, 'check') + ', ' + fixed(heatColumns(false).length, 0) +
         ' of them not passed somewhere; most failed first. Rows are the nodes of the table above, as it is filtered and sorted. ' +
@@ -40,10 +40,49 @@ function drawHeat() {
     const head = el('tr', {}, el('th', {scope: 'col', class: 'corner'}, 'Node'), columns.map(({check}) => el('th', {scope: 'col', class: 'tilt'}, el('span', {}, check))));
     const totals = [4, 3, 2].map((verdict) => el('tr', {class: 'totals'}, el('th', {scope: 'row'}, 'Nodes: ' + kVerdictWords[verdict]),
         columns.map(({counts}) => el('td', {class: counts[verdict] ? 'v-' + kVerdicts[verdict] : 'quiet'}, counts[verdict] || ''))));
-    document.getElementById('heat-body').replaceChildren(el('div', {class: 'scroll heat-box'}, el('table', {class: 'heat', id: 'heat'},
+    document.getElementById('heat-body').replaceChildren(overview(columns), el('div', {class: 'scroll heat-box'}, el('table', {class: 'heat', id: 'heat'},
         el('caption', {class: 'unseen'}, 'Verdict of each check on each node'), el('thead', {}, head, totals), el('tbody'))));
+    // Room for the longest slanted name and no more.
+    const longest = Math.max(...columns.map(({check}) => check.length));
+    document.getElementById('heat').style.setProperty('--tilt', Math.min(12, 1.4 + longest * 0.4) + 'rem');
     heatPager.show(shownNodes.length, 0);
+    drawOverview();
     reachable();
+}
+
+// All nodes of the table at once, a column for a few of them: sorted by name, a bad rack shows as a block.
+const kBarHeight = 14;
+function overview(columns) {
+    const rows = columns.filter(({counts}) => counts[2] + counts[3] + counts[4] > 0).slice(0, 16);
+    if (shownNodes.length <= kHeatRows || !rows.length) return '';
+    const canvas = el('canvas', {role: 'img', 'aria-label': 'Where among ' + plural(shownNodes.length, 'node') + ' in the order of the table each check did not pass; the rows of totals and the table below have the numbers'});
+    canvas.rows = rows;
+    return el('figure', {class: 'overview', id: 'overview'}, el('figcaption', {}, el('b', {}, 'All ' + plural(shownNodes.length, 'node')), el('span', {class: 'quiet'}, ' from left to right in the order of the table (sort it by name and a bad rack is a block)')),
+              el('div', {class: 'bars'}, el('div', {class: 'bar-names', 'aria-hidden': 'true'}, rows.map(({check}) => el('span', {}, check))), el('div', {class: 'bar-canvas'}, canvas)));
+}
+
+function drawOverview() {
+    const canvas = document.querySelector('#overview canvas');
+    if (!canvas) return;
+    const width = canvas.parentElement.clientWidth, scale = devicePixelRatio || 1, rows = canvas.rows;
+    canvas.width = width * scale;
+    canvas.height = rows.length * kBarHeight * scale;
+    canvas.style.height = rows.length * kBarHeight + 'px';
+    const context = canvas.getContext('2d'), fills = {2: colour('quarantine'), 3: colour('no_evidence'), 4: colour('reject')};
+    // Fail is the full height, unknown and warn are lower: the colour is not the only sign.
+    const heights = {2: 0.4, 3: 0.65, 4: 1}, step = canvas.width / shownNodes.length, high = kBarHeight * scale;
+    rows.forEach(({i}, row) => {
+        context.fillStyle = colour('soft');
+        context.fillRect(0, row * high, canvas.width, high - 2 * scale);
+        for (const verdict of [2, 3, 4]) {  // the worst is drawn over the others
+            context.fillStyle = fills[verdict];
+            shownNodes.forEach((node, at) => {
+                if (data.check_rows[node][i] !== String(verdict)) return;
+                const tall = (high - 2 * scale) * heights[verdict];
+                context.fillRect(Math.floor(at * step), (row + 1) * high - 2 * scale - tall, Math.max(scale, Math.ceil(step)), tall);
+            });
+        }
+    });
 }
 
 function drawHeatRows(first, last) {

@@ -121,7 +121,7 @@ function checkList(node) {
 function costs(node) {
     const rows = data.costs.map((row, c) => [row, numbers(row.tokens, 'tokens ' + c)[node], numbers(row.usd, 'usd ' + c)[node]]).filter(([, tokens]) => tokens > 0);
     return rows.length ? el('div', {class: 'scroll'}, el('table', {}, el('caption', {}, 'What a token costs here'), headRow('Model', 'Precision', 'Concurrency', 'Tokens/s', 'USD per million output tokens'),
-        el('tbody', {}, rows.map(([row, tokens, price]) => el('tr', {}, el('th', {scope: 'row'}, row.model), el('td', {}, row.precision), el('td', {class: 'number'}, amount(row.concurrency)),
+        el('tbody', {}, rows.map(([row, tokens, price]) => el('tr', {}, el('th', {scope: 'row'}, row.model), el('td', {}, row.precision), el('td', {class: 'number'}, whole(row.concurrency)),
             el('td', {class: 'number'}, amount(tokens)), el('td', {class: 'number'}, usd(price) || el('span', {class: 'quiet'}, 'no price'))))))) : null;
 }
 

@@ -4,6 +4,7 @@
 const kRowsOnAPage = 100;
 const kRowsOnPaper = 200;
 const filter = {text: '', decision: '', group: ''};
+let laterHeat = 0;
 let shownNodes = [];  // what the filter leaves, in the order on the screen
 
 // Everything about a node that somebody may search for, lower case; made at the first search.
@@ -53,10 +54,11 @@ const boardsOf = (node) => {
     return [...boards].filter(Boolean).join(', ');
 };
 const kindOf = (node) => names[data.node.instance_type[node]] || boardsOf(node);
+const shortened = (text) => el('span', {class: 'ellipsis', title: text}, text);
 function nodeCell(node) {
     const flags = Number(data.node.flags[node]);
     const note = [flags & 1 ? 'simulated' : '', flags & 2 ? 'fault injected' : ''].filter(Boolean).join(', ');
-    return [el('button', {type: 'button', class: 'link', 'data-node': node, onclick: () => openNode(node)}, data.node.name[node]),
+    return [el('span', {class: 'phone'}, decisionMark(decisionOf(node))), el('button', {type: 'button', class: 'link', 'data-node': node, onclick: () => openNode(node)}, data.node.name[node]),
             note ? el('span', {class: 'tag'}, note) : null];
 }
 
@@ -68,9 +70,9 @@ const nodeTable = new SortedTable(document.getElementById('node-table'), [
     {title: 'Worst against peers', class: 'c-worst mid', key: (n) => data.node.worst_ratio[n] || NaN, cell: worstCell},
     {title: 'GPUs', class: 'c-gpus mid', key: (n) => data.node.gpus_found[n] - Math.max(0, data.node.gpus_expected[n]), cell: gpuCell},
     {title: 'Report', class: 'mid', key: (n) => verdictOf(n), first: 'descending', cell: (n) => verdictMark(verdictOf(n))},
-    {title: 'Kind', class: 'wide', key: kindOf, cell: kindOf},
-    {title: 'Driver', class: 'wide', key: (n) => names[data.node.driver[n]], cell: (n) => names[data.node.driver[n]]},
-    {title: 'USD/h', class: 'number wide', key: (n) => data.node.usd_per_hour[n] || NaN, first: 'descending', cell: (n) => usd(data.node.usd_per_hour[n])},
+    {title: 'Kind', class: 'wide', key: kindOf, cell: (n) => shortened(kindOf(n))},
+    {title: 'Driver', class: 'extra', key: (n) => names[data.node.driver[n]], cell: (n) => shortened(names[data.node.driver[n]])},
+    {title: 'USD/h', class: 'number extra', key: (n) => data.node.usd_per_hour[n] || NaN, first: 'descending', cell: (n) => usd(data.node.usd_per_hour[n])},
     {title: 'Reported', class: 'c-time wide', key: (n) => data.node.created[n], first: 'descending', cell: (n) => when(data.node.created[n])},
 ], () => showNodes(false));
 
@@ -90,10 +92,9 @@ function showNodes(refiltered) {
         button.setAttribute('aria-pressed', String(button.dataset.decision === filter.decision));
     document.getElementById('by-decision').value = filter.decision;
     document.getElementById('by-group').value = filter.group;
-    if (refiltered) {
-        drawHeat();
-        remember();
-    }
+    if (refiltered) remember();
+    cancelAnimationFrame(laterHeat);  // the table first: it is what was asked for
+    laterHeat = requestAnimationFrame(() => setTimeout(drawHeat));
 }
 
 // What is filtered and open stands in the address after '#': a link to a node is a link to that node.

@@ -36,6 +36,16 @@ const DecisionWords& words_of(Decision decision) {
     return kDecisions[2];
 }
 
+// "31,880 GPUs", as the page's own script writes numbers.
+std::string grouped(std::string text, std::size_t count) {
+    for (std::size_t at = std::to_string(count).size(); at > 3;) text.insert(at -= 3, ",");
+    return text;
+}
+
+std::string counted(std::size_t count, std::string_view noun) {
+    return grouped(report::plural(count, noun), count);
+}
+
 std::string why(const Analysis& analysis) {
     std::string out = "<ul class=\"why\">";
     for (const std::string& sentence : analysis.why) out += "<li>" + markup(sentence) + "</li>";
@@ -51,7 +61,7 @@ std::string counts(const Analysis& analysis) {
         out += "<button type=\"button\" class=\"count " + std::string(words.name) +
                "\" aria-pressed=\"false\" data-decision=\"" + std::string(words.name) +
                "\"><span class=\"glyph\" aria-hidden=\"true\">" + std::string(words.glyph) + "</span><b>" +
-               std::to_string(count) + "</b> " + std::string(words.shown) + "</button>";
+               grouped(std::to_string(count), count) + "</b> " + std::string(words.shown) + "</button>";
     }
     return out;
 }
@@ -59,12 +69,11 @@ std::string counts(const Analysis& analysis) {
 std::string facts(const Fleet& fleet, const Analysis& analysis, const PageOptions& options) {
     std::size_t gpus = 0;
     for (const NodeResult& node : analysis.nodes) gpus += fleet.reports.at(node.report).gpus.size();
-    std::vector<std::string> parts{report::plural(analysis.nodes.size(), "node"), report::plural(gpus, "GPU"),
-                                   report::plural(fleet.reports.size(), "report"),
-                                   report::plural(analysis.groups.size(), "group")};
+    std::vector<std::string> parts{counted(analysis.nodes.size(), "node"), counted(gpus, "GPU"),
+                                   counted(fleet.reports.size(), "report"),
+                                   counted(analysis.groups.size(), "group")};
     if (!fleet.rejected.empty())
-        parts.push_back("<a href=\"#unjudged\">" + report::plural(fleet.rejected.size(), "input") +
-                        " rejected</a>");
+        parts.push_back("<a href=\"#unjudged\">" + counted(fleet.rejected.size(), "input") + " rejected</a>");
     if (!options.policy.empty()) parts.push_back("policy " + markup(options.policy));
     if (!options.baseline.empty()) parts.push_back("baseline of " + markup(options.baseline));
     if (!options.made.empty()) parts.push_back("made " + markup(options.made));

@@ -56,7 +56,7 @@ function plot(figure, metric) {
     const at = [];
     if (metric.centre) at.push({at: metric.centre[0] * scale, stroke: colour('accept'), dash: []});
     if (metric.centre && metric.judged) at.push({at: metric.centre[2] * scale, stroke: colour('fg'), dash: [4, 3]});
-    const ticks = {color: colour('quiet'), maxTicksLimit: 5, includeBounds: false, maxRotation: 0, font: {size: 11}};
+    const ticks = {color: colour('quiet'), maxRotation: 0, font: {size: 11}};
     charts.set(figure, new Chart(figure.querySelector('canvas'), {
         type: 'line',
         data: {datasets: [
@@ -68,7 +68,8 @@ function plot(figure, metric) {
             interaction: {mode: 'nearest', intersect: true},
             onClick: (_, hits) => { if (hits[0]?.datasetIndex === 0) openNode(data.outlier.node[outliers[hits[0].index].i]); },
             scales: {
-                x: {type: 'linear', min: low - step, max: high + step, grid: {display: false}, ticks: {...ticks, callback: (value) => amount(value)}},
+                x: {type: 'linear', min: low - step, max: high + step, grid: {display: false}, ticks: {...ticks, align: 'inner', callback: (value) => amount(value)},
+                    afterBuildTicks: (axis) => { axis.ticks = [low, (low + high) / 2, high].map((value) => ({value})); }},
                 y: {min: 0, max: peak * 1.05, grid: {color: colour('line')}, ticks: {...ticks, maxTicksLimit: 3, precision: 0, callback: (value) => value > peak ? '' : fixed(value, 0)}},
             },
             plugins: {
@@ -155,8 +156,8 @@ function showOutliers() {
     if (!o.all) return body.replaceChildren(el('p', {class: 'quiet'}, 'No GPU lies outside its group.'));
     const rows = o.node.map((_, i) => i);
     body.replaceChildren(...makeTable('GPUs that their peers do not share a value with', [
-        {title: 'Node', head: true, key: (i) => data.node.name[o.node[i]], cell: (i) => el('button', {type: 'button', class: 'link', onclick: () => openNode(o.node[i])}, data.node.name[o.node[i]])},
-        {title: 'GPU', key: (i) => o.gpu[i], cell: (i) => gpuName(o.node[i], o.gpu[i]).slice(4)},
+        {title: 'Node', head: true, class: 'named', key: (i) => data.node.name[o.node[i]], cell: (i) => el('button', {type: 'button', class: 'link', onclick: () => openNode(o.node[i])}, data.node.name[o.node[i]])},
+        {title: 'GPU', class: 'slot', key: (i) => o.gpu[i], cell: (i) => gpuName(o.node[i], o.gpu[i]).slice(4)},
         {title: 'Measurement', key: (i) => names[o.metric[i]], cell: (i) => [metricWords(names[o.metric[i]]).name, el('span', {class: 'quiet'}, ' ' + metricWords(names[o.metric[i]]).unit)]},
         {title: 'Value', class: 'number', key: (i) => o.value[i], cell: (i) => measured(names[o.metric[i]], o.value[i])},
         {title: 'Centre', class: 'number', key: (i) => o.centre[i], cell: (i) => measured(names[o.metric[i]], o.centre[i])},

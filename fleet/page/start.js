@@ -24,6 +24,7 @@ function wirePrint() {
             for (const figure of document.querySelectorAll('#plots figure')) if (!charts.has(figure)) plot(figure, figure.metric);
             redrawCharts();
         }
+        drawOverview();
         if (shownNodes.length > kRowsOnPaper)
             document.getElementById('status').append(el('span', {class: 'on-paper'}, ' Printed: the first ' + kRowsOnPaper + '; filter to print others.'));
     });
@@ -32,7 +33,8 @@ function wirePrint() {
         document.querySelector('#status .on-paper')?.remove();
         if (before) nodePager.size = before[1];
         nodePager.show(shownNodes.length, before ? before[0] : 0);
-        if (hasCharts) redrawCharts();
+        redrawCharts();
+        drawOverview();
     });
 }
 
@@ -43,7 +45,6 @@ function start() {
     wireDialog();
     showShares();
     showNodes(false);
-    document.getElementById('shared').hidden = data.commons.length === 0;
     const rest = () => {
         showCommons();
         showOffenders();
@@ -57,8 +58,8 @@ function start() {
         document.documentElement.dataset.ready = 'yes';
     };
     requestAnimationFrame(() => setTimeout(rest));
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { if (hasCharts) redrawCharts(); });
-    addEventListener('resize', reachable);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { redrawCharts(); drawOverview(); });
+    addEventListener('resize', () => { reachable(); drawOverview(); });
     addEventListener('hashchange', () => { const name = recall(); if (name && name !== openedName) openRemembered(name); });
     wirePrint();
 }

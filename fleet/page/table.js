@@ -38,7 +38,7 @@ class SortedTable {
     }
     header(column, i) {
         if (!column.key) return el('th', {scope: 'col', class: column.class}, column.title);
-        return el('th', {scope: 'col', class: column.class, 'aria-sort': 'none'},
+        return el('th', {scope: 'col', class: column.class, 'aria-sort': 'none', 'data-title': column.title},
                   el('button', {type: 'button', onclick: () => this.sortBy(i)}, column.title,
                      el('span', {class: 'arrow', 'aria-hidden': 'true'})));
     }

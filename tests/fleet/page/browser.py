@@ -93,7 +93,7 @@ def searching(page, nodes):
 
 def filtering(page, nodes):
     button = "document.querySelector('#counts button.accept')"
-    wanted = int(page.run(button + ".querySelector('b').textContent"))
+    wanted = int(page.run(button + ".querySelector('b').textContent").replace(",", ""))
     page.run(button + ".click()")
     check("filtered by decision", f"{wanted:,} node" in page.run(STATUS) and page.run(button + ".getAttribute('aria-pressed')") == "true", page.run(STATUS))
     check("every row is of it", page.run("[...document.querySelectorAll('#node-table tbody .mark')].every(mark => mark.textContent.includes('Accept'))"))
