@@ -38,7 +38,7 @@ function drawHeat() {
         ' of them not passed somewhere; most failed first. Rows are the nodes of the table above, as it is filtered and sorted. ' +
         '✕ fail, ? unknown, ! warn, · pass, – not applicable, blank: did not run.' + (left ? ' ' + plural(left, 'rarer check') + ' not shown.' : '');
     const head = el('tr', {}, el('th', {scope: 'col', class: 'corner'}, 'Node'), columns.map(({check}) => el('th', {scope: 'col', class: 'tilt'}, el('span', {}, check))));
-    const totals = [4, 3, 2].map((verdict) => el('tr', {class: 'totals'}, el('th', {scope: 'row'}, 'Nodes: ' + kVerdictWords[verdict]),
+    const totals = [4, 3, 2].filter((verdict) => columns.some(({counts}) => counts[verdict])).map((verdict) => el('tr', {class: 'totals'}, el('th', {scope: 'row'}, 'Nodes: ' + kVerdictWords[verdict]),
         columns.map(({counts}) => el('td', {class: counts[verdict] ? 'v-' + kVerdicts[verdict] : 'quiet'}, counts[verdict] || ''))));
     document.getElementById('heat-body').replaceChildren(overview(columns), el('div', {class: 'scroll heat-box'}, el('table', {class: 'heat', id: 'heat'},
         el('caption', {class: 'unseen'}, 'Verdict of each check on each node'), el('thead', {}, head, totals), el('tbody'))));
@@ -88,7 +88,7 @@ function drawOverview() {
 function drawHeatRows(first, last) {
     const columns = heatColumns(document.getElementById('checks-all').checked);
     document.querySelector('#heat tbody')?.replaceChildren(...shownNodes.slice(first, last).map((node) => el('tr', {},
-        el('th', {scope: 'row'}, el('button', {type: 'button', class: 'link', onclick: () => openNode(node)}, data.node.name[node])),
+        el('th', {scope: 'row', title: data.node.name[node]}, el('button', {type: 'button', class: 'link', onclick: () => openNode(node)}, data.node.name[node])),
         columns.map(({check, i}) => {
             const cell = data.check_rows[node][i];
             if (cell === undefined || cell === '.') return el('td', {title: check + ': did not run'});

@@ -70,7 +70,8 @@ function plot(figure, metric) {
             scales: {
                 x: {type: 'linear', min: low - step, max: high + step, grid: {display: false}, ticks: {...ticks, align: 'inner', callback: (value) => amount(value)},
                     afterBuildTicks: (axis) => { axis.ticks = [low, (low + high) / 2, high].map((value) => ({value})); }},
-                y: {min: 0, max: peak * 1.05, grid: {color: colour('line')}, ticks: {...ticks, maxTicksLimit: 3, precision: 0, callback: (value) => value > peak ? '' : fixed(value, 0)}},
+                y: {min: 0, max: peak * 1.05, grid: {color: colour('line')}, ticks: {...ticks, callback: (value) => fixed(value, 0)},
+                    afterBuildTicks: (axis) => { axis.ticks = [{value: 0}, {value: peak}]; }},
             },
             plugins: {
                 legend: {display: false}, lines: {at},
@@ -132,7 +133,8 @@ function showGroup(g) {
     const verdicts = Object.entries(group.verdicts).map(([verdict, count]) => fixed(count, 0) + ' ' + verdict.replace('_', ' ')).join(', ');
     document.getElementById('measured-lead').textContent = plural(group.size, 'node') + (verdicts ? '; their reports: ' + verdicts : '') +
         (given ? '; centres of ' + plural(given, 'measurement') + ' come from the baseline' : '') +
-        (group.metrics.length ? '.' : '; nothing was measured (a profile without experiments).');
+        (group.metrics.length ? '.' : '; nothing was measured (a profile without experiments).') +
+        (hasCharts ? '' : ' Built without Chart.js: the numbers stand in the table and are not drawn.');
     drawPlots(group);
     document.getElementById('measured-legend').hidden = !document.getElementById('plots').children.length;
     document.getElementById('measured-body').replaceChildren(...group.metrics.length ? groupTable(group) : []);

@@ -190,6 +190,22 @@ def one(browser, path, nodes, folder, keep):
     linked.close()
 
 
+def plain(browser, path, folder):
+    """As built without Chart.js: the same numbers as tables, and it says so."""
+    html = re.sub(r"<script>/\*!\s*\* Chart\.js.*?</script>", "", path.read_text(), flags=re.S)
+    bare = folder / "page-without-charts.html"
+    bare.write_text(html)
+    page = chromium.Page(browser)
+    page.open(bare.as_uri())
+    check("without charts it says so", "without Chart.js" in page.run("document.getElementById('measured-lead').textContent"))
+    check("without charts no empty box", page.run("document.querySelectorAll('#plots *, #cost canvas').length") == 0)
+    check("without charts the table has the numbers", page.run("document.querySelectorAll('#measured-body tbody tr').length") > 5)
+    page.run("document.querySelector('#node-table tbody button.link').click()")
+    page.paper(folder / "paper-plain.pdf")
+    quiet(page, bare)
+    page.close()
+
+
 def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as temporary:
@@ -204,6 +220,7 @@ def main():
         try:
             for nodes, html in pages:
                 one(browser, html, nodes, folder, len(sys.argv) > 2)
+            plain(browser, pages[0][1], folder)
         finally:
             browser.close()
     print(f"{len(failures)} failures")
