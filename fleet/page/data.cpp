@@ -76,6 +76,11 @@ void add_words(JsonText& json) {
 
 }  // namespace
 
+const NodeReport& report_of(const Fleet& fleet, std::size_t index) {
+    static const NodeReport kNone;
+    return index < fleet.reports.size() ? fleet.reports[index] : kNone;
+}
+
 std::string page_data(const Fleet& fleet, const Analysis& analysis, const PageOptions& options) {
     PageData data{.fleet = fleet, .analysis = analysis, .listed = 0, .names = {}, .json = {}};
     data.listed = std::min(options.max_nodes, analysis.nodes.size());

@@ -13,6 +13,9 @@
 
 namespace gpucheck::fleet {
 
+/// The report at an index; an empty one where the analysis is not of this fleet.
+const NodeReport& report_of(const Fleet& fleet, std::size_t index);
+
 /// What the parts of the data are written from and into.
 struct PageData {
     const Fleet& fleet;
@@ -23,9 +26,7 @@ struct PageData {
 
     /// The number in the page's own table.
     std::int64_t name(Name name) { return names.number(fleet.names.text(name)); }
-    const NodeReport& report(std::size_t node) const {
-        return fleet.reports.at(analysis.nodes.at(node).report);
-    }
+    const NodeReport& report(std::size_t node) const { return report_of(fleet, analysis.nodes[node].report); }
 };
 
 /// The whole data, one JSON object. What page.js reads; its members are named there.

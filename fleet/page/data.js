@@ -25,7 +25,15 @@ const reasonStart = offsets(data.reason.count);
 const problemStart = offsets(data.problem.count);
 const earlierStart = offsets(data.earlier.count);
 
-const nodeOf = new Map(data.node.name.map((name, i) => [name, i]));
+// Several nodes may call themselves "localhost": the key tells them apart, and a name alone means the worst of
+// them.
+const nodeOfKey = new Map(data.node.key.map((key, i) => [key, i]).reverse());
+const nodeOf = new Map(data.node.name.map((name, i) => [name, i]).reverse());
+const sharedNames = new Set(data.node.name.filter((name, i) => nodeOf.get(name) !== i));
+// Maps, because a report may name a code "constructor".
+const codes = new Map(Object.entries(data.codes));
+const actions = new Map(Object.entries(data.actions));
+const scopes = new Map(Object.entries(data.scopes));
 const groupsOf = Array.from({length: nodeCount}, () => []);
 data.groups.forEach((group, g) => group.nodes.forEach((node) => groupsOf[node].push(g)));
 
@@ -74,7 +82,7 @@ function amount(value) {
     const size = Math.abs(value);
     return fixed(value, size >= 1000 || size === 0 ? 0 : size >= 100 ? 1 : size >= 1 ? 2 : 3);
 }
-const measured = (metric, value) => amount(value * metricWords(metric).scale);
+const measured = (metric, value) => value === null ? '' : amount(value * metricWords(metric).scale);
 const whole = (value) => fixed(value, Number.isInteger(value) ? 0 : 1);
 const percent = (ratio) => Number.isFinite(ratio) && ratio > 0 ? fixed(ratio * 100, 1) + ' %' : '';
 const usd = (value) => value > 0 ? fixed(value, value >= 100 ? 0 : value >= 0.1 ? 2 : 4) : '';

@@ -179,7 +179,7 @@ void add_history(PageData& data) {
         count.push_back(static_cast<std::int64_t>(shown));
         all.push_back(static_cast<std::int64_t>(earlier.size()));
         for (const std::size_t index : std::span(earlier).first(shown)) {
-            const NodeReport& report = data.fleet.reports.at(index);
+            const NodeReport& report = report_of(data.fleet, index);
             verdict += digit(report.verdict);
             created.push_back(report.created);
             profile.push_back(data.name(report.profile));

@@ -2,7 +2,7 @@
 'use strict';
 
 const nodeDialog = document.getElementById('node');
-let openedName = '', opener = null;
+let openedKey = '', opener = null;
 
 function facts(node) {
     const n = data.node, rows = [];
@@ -44,13 +44,13 @@ function findings(node) {
     }
     if (!rows.size) return null;
     const body = [...rows.values()].map(({i, subjects}) => {
-        const code = names[data.problem.code[i]], [title, cause, remedy] = data.codes[code] || ['', '', ''];
+        const code = names[data.problem.code[i]], [title, cause, remedy] = codes.get(code) || ['', '', ''];
         const action = names[data.problem.action[i]], scope = names[data.problem.scope[i]];
         return el('tr', {},
                   el('td', {}, verdictMark(Number(data.problem.verdict[i]))),
                   el('th', {scope: 'row'}, el('code', {}, code), title ? el('div', {}, title) : null),
                   el('td', {class: 'where'}, subjects.slice(0, 8).map((subject) => el('div', {}, subject)), subjects.length > 8 ? 'and ' + (subjects.length - 8) + ' more' : null),
-                  el('td', {}, el('b', {}, data.actions[action] || action), action ? el('div', {class: 'quiet'}, el('code', {}, action), scope ? ' · ' + (data.scopes[scope] || scope) : '') : null),
+                  el('td', {}, el('b', {}, actions.get(action) || action), action ? el('div', {class: 'quiet'}, el('code', {}, action), scope ? ' · ' + (scopes.get(scope) || scope) : '') : null),
                   el('td', {class: 'remedy'}, remedy ? withCode(remedy) : el('span', {class: 'quiet'}, 'gpucheck explain ' + code),
                      cause ? el('details', {}, el('summary', {}, 'Cause'), withCode(cause)) : null));
     });
@@ -139,7 +139,7 @@ function history_(node) {
 
 function openNode(node) {
     if (!nodeDialog.open) opener = document.activeElement;
-    openedName = data.node.name[node];
+    openedKey = data.node.key[node];
     const at = shownNodes.indexOf(node);
     const go = (text, label, to) => el('button', {type: 'button', 'aria-label': label, disabled: to === undefined, onclick: () => openNode(to)}, text);
     nodeDialog.replaceChildren(
@@ -157,7 +157,7 @@ function openNode(node) {
 
 function wireDialog() {
     nodeDialog.addEventListener('close', () => {
-        openedName = '';
+        openedKey = '';
         remember();
         nodeDialog.replaceChildren();
         if (opener?.isConnected) opener.focus();

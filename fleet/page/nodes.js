@@ -59,7 +59,7 @@ function nodeCell(node) {
     const flags = Number(data.node.flags[node]);
     const note = [flags & 1 ? 'simulated' : '', flags & 2 ? 'fault injected' : ''].filter(Boolean).join(', ');
     return [el('span', {class: 'phone'}, decisionMark(decisionOf(node))), el('button', {type: 'button', class: 'link', 'data-node': node, onclick: () => openNode(node)}, data.node.name[node]),
-            note ? el('span', {class: 'tag'}, note) : null];
+            sharedNames.has(data.node.name[node]) ? el('span', {class: 'quiet'}, ' ' + data.node.key[node]) : null, note ? el('span', {class: 'tag'}, note) : null];
 }
 
 const nodeTable = new SortedTable(document.getElementById('node-table'), [
@@ -84,9 +84,11 @@ function showNodes(refiltered) {
     nodePager.show(shownNodes.length, 0);
     document.getElementById('node-table').hidden = shownNodes.length === 0;
     const left = data.nodes_all - nodeCount;
+    for (const id of ['filter', 'keys']) document.getElementById(id).hidden = nodeCount === 0;
     const out = [shownNodes.length === nodeCount ? 'All ' + plural(nodeCount, 'node') : plural(shownNodes.length, 'node') + ' of ' + fixed(nodeCount, 0)];
     if (left > 0) out.push(plural(left, 'node') + ' that rank after these are counted above and not listed here');
-    if (shownNodes.length === 0) out.push('nothing matches; clear the filter to see all');
+    if (nodeCount === 0) out.splice(0, 1, 'No report of a node was read');
+    else if (shownNodes.length === 0) out.push('nothing matches; clear the filter to see all');
     document.getElementById('status').textContent = out.join('; ') + '.';
     for (const button of document.querySelectorAll('#counts button'))
         button.setAttribute('aria-pressed', String(button.dataset.decision === filter.decision));
@@ -100,7 +102,7 @@ function showNodes(refiltered) {
 // What is filtered and open stands in the address after '#': a link to a node is a link to that node.
 function remember() {
     const state = new URLSearchParams();
-    for (const [key, value] of [['q', filter.text], ['decision', filter.decision], ['group', filter.group], ['node', openedName]])
+    for (const [key, value] of [['q', filter.text], ['decision', filter.decision], ['group', filter.group], ['node', openedKey]])
         if (value !== '') state.set(key, value);
     const text = state.toString();
     history.replaceState(null, '', text === '' ? location.pathname + location.search : '#' + text);

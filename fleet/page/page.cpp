@@ -68,7 +68,7 @@ std::string counts(const Analysis& analysis) {
 
 std::string facts(const Fleet& fleet, const Analysis& analysis, const PageOptions& options) {
     std::size_t gpus = 0;
-    for (const NodeResult& node : analysis.nodes) gpus += fleet.reports.at(node.report).gpus.size();
+    for (const NodeResult& node : analysis.nodes) gpus += report_of(fleet, node.report).gpus.size();
     std::vector<std::string> parts{counted(analysis.nodes.size(), "node"), counted(gpus, "GPU"),
                                    counted(fleet.reports.size(), "report"),
                                    counted(analysis.groups.size(), "group")};

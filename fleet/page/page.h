@@ -22,7 +22,8 @@ struct PageOptions {
 
 /// One HTML document: style, script, charts and data inside, nothing fetched. The same arguments give the
 /// same bytes, whatever the order in which the reports were read. Every string of a report is data: none can
-/// become markup or script. About 1.7 KB a node of eight GPUs.
+/// become markup or script. About 1.7 KB a node of eight GPUs. For
+/// one thread at a time, as the catalogue that it reads is.
 std::string page(const Fleet& fleet, const Analysis& analysis, const PageOptions& options);
 
 /// The value of a Content-Security-Policy header for it; the page says the same in a meta element.

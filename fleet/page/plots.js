@@ -164,7 +164,7 @@ function showOutliers() {
         {title: 'Value', class: 'number', key: (i) => o.value[i], cell: (i) => measured(names[o.metric[i]], o.value[i])},
         {title: 'Centre', class: 'number', key: (i) => o.centre[i], cell: (i) => measured(names[o.metric[i]], o.centre[i])},
         {title: 'Of the centre', class: 'number', key: (i) => o.ratio[i], cell: (i) => percent(o.ratio[i])},
-        {title: 'Robust z', class: 'number', key: (i) => o.z[i], cell: (i) => fixed(o.z[i], 1)},
+        {title: 'Robust z', class: 'number', key: (i) => o.z[i], cell: (i) => o.z[i] === null ? '' : fixed(o.z[i], 1)},
         {title: 'Group', class: 'wide', key: (i) => o.group[i], cell: (i) => data.groups[o.group[i]] ? groupName(data.groups[o.group[i]]) : ''},
     ], rows, 20, 'outlier'));
     body.querySelector('caption').classList.add('unseen');  // the heading says it

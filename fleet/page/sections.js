@@ -27,7 +27,7 @@ function showCommons() {
     show('shared', makeTable('Properties in common, strongest first', [
         {title: 'Property', head: true, key: (r) => r[0], cell: (r) => r[0]},
         {title: 'Value', key: (r) => r[1], cell: (r) => el('button', {type: 'button', class: 'link', title: 'Search the nodes for it', onclick: () => search(r[1])}, r[1])},
-        {title: 'Problem', key: (r) => r[2], cell: (r) => [el('code', {}, r[2]), data.codes[r[2]] ? el('div', {class: 'quiet'}, data.codes[r[2]][0]) : null]},
+        {title: 'Problem', key: (r) => r[2], cell: (r) => [el('code', {}, r[2]), codes.has(r[2]) ? el('div', {class: 'quiet'}, codes.get(r[2])[0]) : null]},
         {title: 'Bad with it', class: 'number', key: (r) => r[3] / (r[4] || 1), first: 'descending', cell: (r) => share(r[3], r[4])},
         {title: 'Bad without it', class: 'number', key: (r) => (r[5] - r[3]) / (r[6] - r[4] || 1), cell: (r) => share(r[5] - r[3], r[6] - r[4])},
         {title: 'By chance', class: 'number', key: (r) => r[7], cell: (r) => chance(r[7])},

@@ -9,7 +9,8 @@ function showSections() {
 }
 
 function openRemembered(name) {
-    if (nodeOf.has(name)) openNode(nodeOf.get(name));
+    const node = nodeOfKey.get(name) ?? nodeOf.get(name);
+    if (node !== undefined) openNode(node);
 }
 
 // Paper takes no clicks: the rows that a reader would page to are printed, up to a limit that is said.
@@ -60,7 +61,7 @@ function start() {
     requestAnimationFrame(() => setTimeout(rest));
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { redrawCharts(); drawOverview(); });
     addEventListener('resize', () => { reachable(); drawOverview(); });
-    addEventListener('hashchange', () => { const name = recall(); if (name && name !== openedName) openRemembered(name); });
+    addEventListener('hashchange', () => { const name = recall(); if (name && name !== openedKey) openRemembered(name); });
     wirePrint();
 }
 start();

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <iostream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -236,6 +236,18 @@ TEST(FleetPage, AnEmptyFleetIsNoAcceptance) {
     EXPECT_EQ(data_of(html)["nodes_all"], 0);
 }
 
+TEST(FleetPage, AnAnalysisOfAnotherFleetIsShownEmpty) {
+    Sample sample = all_strings("x");
+    sample.analysis.nodes[0].report = 77;
+    sample.analysis.nodes[0].earlier = {99};
+    sample.analysis.groups[0].nodes = {5};
+    sample.analysis.outliers[0].node = 12;
+    const json data = data_of(page(sample.fleet, sample.analysis, {}));
+    EXPECT_EQ(data["node"]["name"][0], "");
+    EXPECT_EQ(data["outlier"]["node"].size(), 0U);
+    EXPECT_EQ(data["outlier"]["all"], 1);
+}
+
 TEST(FleetPage, RemediesComeFromTheCatalogue) {
     const Sample sample = make_sample(60, 3);
     const json codes = data_of(page(sample.fleet, sample.analysis, {}))["codes"];
@@ -245,10 +257,10 @@ TEST(FleetPage, RemediesComeFromTheCatalogue) {
 
 TEST(FleetPage, FourThousandNodesFitIntoEightMebibytes) {
     const Sample sample = make_sample(4000, 11);
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     const std::string html = page(sample.fleet, sample.analysis, {});
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    std::cout << "4000 nodes: " << html.size() << " bytes in " << took.count() << " s\n";
+    const double took_s = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    std::cout << "4000 nodes: " << html.size() << " bytes in " << took_s << " s of CPU time\n";
     EXPECT_LE(html.size(), std::size_t{8} << 20);
     EXPECT_EQ(data_of(html)["node"]["name"].size(), 4000U);
 }

@@ -189,6 +189,7 @@ class Maker {
             add("burn.uneven.slow", "burn.uneven", Verdict::warn, "host", "monitor", 3);
             if (node % 4 == 3) add("gpu.bus.dead", "gpu.bus", Verdict::fail, "host", "drain_and_replace", -1);
         }
+        if (node == 1) add("constructor", "__proto__", Verdict::warn, "toString", "valueOf", -1);
         if (node % 23 == 5) add("env.serialized", "env", Verdict::warn, "guest", "fix_guest_config", -1);
         if (node % 31 == 4) add("driver.dkms.building", "driver.dkms", Verdict::unknown, "guest", "none", -1);
         for (std::size_t i = 0; i < kChecks.size(); ++i) {
