@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "agent/list_cells.h"
+#include "agent/list_labels.h"
 #include "agent/list_telemetry.h"
 #include "agent/list_topology.h"
 #include "agent/list_watch.h"
@@ -140,6 +141,7 @@ int list(const cli::ListOptions& options) {
     };
     if (options.watch_s) return listing::watch(read, *options.watch_s, options.count);
     return listing::show_once(read, [&](const Snapshot& snapshot) {
+        if (options.labels) return listing::labels_text(snapshot);
         if (options.topology && options.json) return dump_json(listing::topology_json(snapshot)) + "\n";
         if (options.topology) return listing::topology_text(snapshot, listing::output_width());
         return options.json ? dump_json(to_json(snapshot)) + "\n" : tables_of(snapshot);

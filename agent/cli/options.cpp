@@ -57,6 +57,14 @@ void add_list_options(CLI::App& app, ListOptions& options, std::string& watch) {
     CLI::Option* topology = app.add_flag("--topology", options.topology,
                                          "Draw how each GPU reaches each other: NVLink, xGMI or PCIe, with "
                                          "NUMA nodes and CPUs");
+    CLI::Option* labels =
+        app.add_flag(
+               "--labels", options.labels,
+               "Print what a scheduler may place by, one NAME=VALUE a line, as node-feature-discovery and "
+               "kubectl label take it: boards, NUMA nodes, NVLink and xGMI islands; what is not known "
+               "gives no line")
+            ->excludes(json)
+            ->excludes(topology);
     CLI::Option* repeat =
         app.add_option("--watch", watch,
                        "Show the telemetry again every SECONDS (default 2) until interrupted; totals "
@@ -68,7 +76,8 @@ void add_list_options(CLI::App& app, ListOptions& options, std::string& watch) {
                 return seconds ? std::string() : "not a number from 0.1 to 86400";
             })
             ->excludes(json)
-            ->excludes(topology);
+            ->excludes(topology)
+            ->excludes(labels);
     app.add_option("--count", options.count, "With --watch: end after N looks")
         ->option_text("N")
         ->check(CLI::Range(1, 1000000000).description(""))

@@ -54,6 +54,7 @@ struct ListOptions {
     MachineOptions machine;
     bool json = false;
     bool topology = false;
+    bool labels = false;
     std::optional<double> watch_s;  ///< nullopt: look once
     unsigned count = 0;             ///< looks; 0: no end
 };

@@ -86,7 +86,7 @@ void add_file_verbs(CLI::App& report, ReportOptions& options) {
     render
         ->add_option("--as", options.as,
                      "For whom: azure-ghr, gcp-report-host, aws-report-instance-status, oci-tag, do-tag, "
-                     "k8s-condition, nvsentinel, npd")
+                     "k8s-condition, nvsentinel, npd, line")
         ->required()
         ->option_text("FORMAT");
 }

@@ -42,9 +42,25 @@ std::string_view condition_of(const ReportFacts& report, const std::vector<Told>
 }
 
 std::string plain_state(const ReportFacts& report) {
-    return report.verdict == Verdict::unknown
-               ? "not everything could be looked at"
-               : "no fault found (" + std::string(name_of(report.verdict)) + ")";
+    switch (report.verdict) {
+        case Verdict::pass:
+        case Verdict::warn:
+            return "no fault found (" + std::string(name_of(report.verdict)) + ")";
+        case Verdict::fail:
+            return "fail, and the report names no fault";
+        default:
+            return "not everything could be looked at";
+    }
+}
+
+// Cut between letters, and how many more there are is never cut away.
+std::string line_of(std::string line, std::size_t more) {
+    const std::string tail = more > 0 ? " (+" + std::to_string(more) + ")" : "";
+    if (line.size() + tail.size() > kMaxLine) {
+        line.resize(kMaxLine - tail.size());
+        while (!line.empty() && !is_utf8(line)) line.pop_back();
+    }
+    return line + tail;
 }
 
 }  // namespace
@@ -109,13 +125,24 @@ void render_nvsentinel(const ReportFacts& report, const Place& place, const std:
 
 void render_npd(const ReportFacts& report, const Place&, const std::vector<Told>& all, Rendering& into) {
     if (condition_of(report, all).empty()) return;
-    std::string line = all.empty() ? "gpucheck: " + plain_state(report) : sentence(*all.front().problem);
-    const std::string more = all.size() > 1 ? " (+" + std::to_string(all.size() - 1) + ")" : "";
-    if (line.size() + more.size() > kMaxLine) {
-        line.resize(kMaxLine - more.size());
-        while (!line.empty() && !is_utf8(line)) line.pop_back();
+    into.line = all.empty() ? line_of("gpucheck: " + plain_state(report), 0)
+                            : line_of(sentence(*all.front().problem), all.size() - 1);
+}
+
+// For a scheduler's reason: the worst problem, whoever has to mend it, since no job can run meanwhile.
+void render_line(const ReportFacts& report, const Place&, const std::vector<Told>&, Rendering& into) {
+    const ReportProblem* first = nullptr;
+    std::size_t alike = 0;
+    for (const ReportProblem& problem : report.problems) {
+        if (problem.verdict != report.verdict) continue;
+        if (first == nullptr) first = &problem;
+        ++alike;
     }
-    into.line = line + more;
+    const std::string prefix =
+        report.verdict == Verdict::fail ? "" : std::string(name_of(report.verdict)) + ": ";
+    into.line = first == nullptr ? line_of("gpucheck: " + plain_state(report), 0)
+                                 : line_of(prefix + sentence(*first), alike - 1);
+    into.left_out.clear();  // of other targets
 }
 
 }  // namespace gpucheck::faults

@@ -25,6 +25,7 @@ constexpr std::array kTargets = {
     Row{Target::k8s_condition, "k8s-condition", Verdict::fail, render_k8s},
     Row{Target::nvsentinel, "nvsentinel", Verdict::warn, render_nvsentinel},
     Row{Target::npd, "npd", Verdict::fail, render_npd},
+    Row{Target::line, "line", Verdict::fail, render_line},
 };
 
 const Row& row_of(Target target) {

@@ -24,6 +24,7 @@ enum class Target : std::uint8_t {
     k8s_condition,
     nvsentinel,
     npd,
+    line,  ///< one line for people and schedulers, whoever has to mend it
 };
 
 std::string_view name_of(Target target);  ///< "azure-ghr"
@@ -54,7 +55,7 @@ struct Rendered {
 
 struct Rendering {
     std::vector<Rendered> requests;
-    std::string line;                   ///< npd: the plugin's line, instead of requests
+    std::string line;                   ///< npd, line: that line, instead of requests
     std::vector<std::string> left_out;  ///< "kfd.absent on host: the guest's to mend"
 };
 

@@ -15,5 +15,7 @@ void render_k8s(const ReportFacts& report, const Place& place, const std::vector
 void render_nvsentinel(const ReportFacts& report, const Place& place, const std::vector<Told>& all,
                        Rendering& into);
 void render_npd(const ReportFacts& report, const Place& place, const std::vector<Told>& all, Rendering& into);
+void render_line(const ReportFacts& report, const Place& place, const std::vector<Told>& all,
+                 Rendering& into);
 
 }  // namespace gpucheck::faults

@@ -39,6 +39,7 @@ Place a_place() {
     return place;
 }
 
+/// All that tell somebody else; `line` is for the machine's own operator.
 const std::vector<Target> kAll = {Target::azure_ghr,
                                   Target::gcp_report_host,
                                   Target::aws_report_instance_status,
@@ -62,10 +63,11 @@ Json missing_gpu() {
 
 TEST(Render, TargetsHaveTheirNames) {
     for (const Target target : kAll) EXPECT_EQ(target_from(name_of(target)), target);
+    EXPECT_EQ(target_from("line"), Target::line);
     EXPECT_EQ(target_from("azure"), std::nullopt);
     EXPECT_EQ(target_names(),
               "azure-ghr, gcp-report-host, aws-report-instance-status, oci-tag, do-tag, k8s-condition, "
-              "nvsentinel, npd");
+              "nvsentinel, npd, line");
 }
 
 TEST(Render, GuestFaultsAreNeverTold) {
@@ -283,6 +285,28 @@ TEST(Render, NpdLineHasEightyBytes) {
         EXPECT_EQ(dump_json(line).find("\\ufffd"), std::string::npos);
         EXPECT_EQ(dump_json(line).find("\xef\xbf\xbd"), std::string::npos) << "cut within a letter";
     }
+}
+
+TEST(Render, OneLineWhoeverHasToMendIt) {
+    const auto line = [](const Json& report) { return render_report(Target::line, report).line; };
+    Json guest = with(a_report(), {a_finding("kfd.node.denied", "fail", "guest", "/dev/kfd"),
+                                   a_finding("gpu.count.missing", "fail", "host", "host")});
+    EXPECT_TRUE(line(guest).starts_with("kfd.node.denied on /dev/kfd")) << line(guest);
+    EXPECT_TRUE(line(guest).ends_with(" (+1)")) << line(guest);
+    EXPECT_LE(line(guest).size(), 80U);
+    guest["verdict"] = "unknown";
+    guest["findings"] = Json::array({a_finding("clock.unset", "warn", "guest", "host"),
+                                     a_finding("driver.not_ready", "unknown", "guest", "host")});
+    EXPECT_TRUE(line(guest).starts_with("unknown: driver.not_ready on host")) << line(guest);
+    guest["verdict"] = "warn";
+    EXPECT_TRUE(line(guest).starts_with("warn: clock.unset on host")) << line(guest);
+    guest["findings"] = Json::array();
+    EXPECT_EQ(line(guest), "gpucheck: no fault found (warn)");
+    guest["verdict"] = "fail";
+    EXPECT_EQ(line(guest), "gpucheck: fail, and the report names no fault") << "never a pass";
+    guest["verdict"] = "unknown";
+    EXPECT_EQ(line(guest), "gpucheck: not everything could be looked at");
+    EXPECT_TRUE(render_report(Target::line, guest).requests.empty());
 }
 
 TEST(Render, NamesWhatItDoesNotKnow) {

@@ -6,6 +6,7 @@ usage: command.py GPUCHECK MACHINES
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -68,6 +69,22 @@ def topology():
     expect("topology: no GPU", code == 0 and "no GPU" in out, out)
 
 
+def labels():
+    for machine, lines in (("mi300x-x8-healthy", ["board=mi300x", "count=8", "islands=1", "link=xgmi"]), ("h100-x8-healthy", ["count=8", "vendor=nvidia"]),
+                           ("mi210-x8-two-hives", ["islands=2", "per-island=4"]), ("no-gpu-vm", ["count=0"])):
+        code, out, err = run("--labels", machine=machine)
+        expect(f"labels: {machine}", code == 0 and all(f"gpucheck.io/gpu.{line}\n" in out for line in lines), out + err)
+    for machine, name in (("h100-x8-healthy", "islands"), ("mi300x-x8-xgmi-link-down", "islands"), ("h100-x2-fabric-not-started", "link"),
+                          ("mi300x-vf-healthy", "numa-nodes"), ("sysfs-not-mounted", "count"), ("unknown-board", "board")):
+        code, out, _ = run("--labels", machine=machine)
+        expect(f"labels: {machine} says no {name}", code == 0 and f"gpu.{name}=" not in out, out)
+    for folder in sorted(path.parent for path in MACHINES.glob("*/expected.json")):
+        code, out, err = run("--labels", machine=folder.name)
+        expect(f"labels: {folder.name} is a features file", code == 0 and re.fullmatch(
+            r"(gpucheck\.io/gpu\.[a-z0-9-]{1,59}=[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?\n){0,32}", out), out + err)
+    expect("labels excludes json", run("--labels", "--json")[0] == 64)
+
+
 def watch():
     code, out, err = run("--watch", "0.2", "--count", "3")
     expect("watch: three blocks", code == 0 and out.count("TEMP C") == 3, out + err)
@@ -118,6 +135,7 @@ def terminal():
 def main():
     tables()
     topology()
+    labels()
     watch()
     terminal()
     print(f"{len(PROBLEMS)} problems")
