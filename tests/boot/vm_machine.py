@@ -142,7 +142,7 @@ class Droplet:
         network = f"user,id=n,net=169.254.169.0/24,host={HOST},guestfwd=tcp:169.254.169.254:80-cmd:{relay}"
         command = ["qemu-system-x86_64", "-M", "q35", "-accel", "tcg,thread=multi", "-smp", "2", "-m", "768", "-display", "none", "-no-reboot",
                    "-kernel", self.image / "vmlinuz", "-initrd", self.image / "initrd.img",
-                   "-append", f"root=/dev/vda rw console=ttyS0 quiet systemd.show_status=0 {wish}",
+                   "-append", f"root=/dev/vda rw console=ttyS0 quiet mitigations=off systemd.show_status=0 {wish}",
                    "-drive", f"file={self.disk},if=virtio,format=qcow2", "-drive", f"file={self.folder}/seed.img,if=virtio,format=raw,readonly=on",
                    "-netdev", network, "-device", "virtio-net-pci,netdev=n,romfile=",
                    "-smbios", "type=0,vendor=DigitalOcean", "-smbios", f"type=1,manufacturer=DigitalOcean,product=Droplet,serial={self.droplet_id}",
