@@ -144,6 +144,9 @@ def drains(place):
     check("health: a hung gpucheck is named", "gpucheck hung: no report within 1 s; not drained" in place.told(), place.told())
     place.settings("drain_unknown=yes\n")
     check("health: the admin says so", "Reason=gpucheck: unknown: gpucheck hung" in place.run("health")[2])
+    place.put(node=f"State=IDLE+DRAIN X=1\n   {ours}\n")
+    calls = place.run("health")[2]
+    check("health: what is not known replaces no fault", "update" not in calls and "drained already" in place.told(), calls)
     place.settings()
     place.put(mode="1", **{"show-status": "1"}, node="")
     code, _, calls, _ = place.run("health")
