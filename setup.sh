@@ -13,7 +13,7 @@ say() { printf '\n== %s\n' "$*"; }
 packages_run="g++ cmake ninja-build pkg-config nlohmann-json3-dev libspdlog-dev libfmt-dev libcli11-dev zlib1g-dev liblzma-dev libzstd-dev
 libcurl4-openssl-dev libssl-dev libsimdjson-dev libjs-chart.js"
 packages_test="$packages_run libgtest-dev python3 python3-jsonschema python3-yaml binutils man-db git dpkg-dev file genisoimage
-mmdebstrap debian-archive-keyring qemu-system-x86 qemu-utils e2fsprogs shellcheck slurmctld slurmd slurm-client munge"
+mmdebstrap debian-archive-keyring qemu-system-x86 qemu-utils e2fsprogs shellcheck yamllint slurmctld slurmd slurm-client munge"
 
 # The fleet's page in a browser; Ubuntu's chromium is a snap, which CI's containers cannot run. Without it that test is skipped.
 ! grep -qx 'ID=debian' /etc/os-release 2>/dev/null || packages_test="$packages_test chromium"
@@ -74,6 +74,18 @@ install_gpu_compilers() {
         say "No nvcc here: the NVIDIA images (sm_80 sm_89 sm_90 sm_100 sm_120, PTX) will be absent from this build"
 }
 
+# promtool alone: installing its package would start a Prometheus server on this machine.
+get_promtool() {
+    if ! command -v promtool >/dev/null && ! [ -x build/tools/promtool ]; then
+        say "Unpacking promtool"
+        mkdir -p build/tools/unpacked
+        (cd build/tools && apt-get download -qq prometheus && dpkg-deb -x prometheus_*.deb unpacked && cp unpacked/usr/bin/promtool .) ||
+            say "No promtool here: alert rules are tested without it"
+        rm -rf build/tools/unpacked build/tools/prometheus_*.deb
+    fi
+    PATH=$PATH:$PWD/build/tools
+}
+
 build() { # preset
     choose_compiler
     say "Building ($1)"
@@ -104,6 +116,7 @@ run() {
 run_tests() {
     # shellcheck disable=SC2086
     install_packages $packages_test
+    get_promtool
     install_gpu_compilers
     build ci
     say "Tests"

@@ -40,6 +40,16 @@ install(FILES cloud-init/systemd/gpucheck-boot.service cloud-init/systemd/gpuche
 install(FILES cloud-init/systemd/50-gpucheck.preset DESTINATION lib/systemd/system-preset)
 install(FILES cloud-init/tmpfiles/gpucheck.conf DESTINATION lib/tmpfiles.d)
 install(FILES cmake/package/config.json DESTINATION share/doc/gpucheck/examples)
+# For schedulers and monitoring: docs/fleet-slurm.md, fleet-kubernetes.md, monitoring.md. Scripts run from here.
+install(PROGRAMS fleet/slurm/gpucheck-prolog fleet/slurm/gpucheck-epilog fleet/slurm/gpucheck-health fleet/slurm/gpucheck-acceptance.sbatch
+  DESTINATION share/gpucheck/slurm)
+install(FILES fleet/slurm/gpucheck-common.sh DESTINATION share/gpucheck/slurm)
+install(FILES fleet/slurm/gpucheck-slurm.conf DESTINATION share/doc/gpucheck/examples)
+install(PROGRAMS fleet/kubernetes/gpucheck-npd DESTINATION share/gpucheck/kubernetes)
+install(DIRECTORY fleet/kubernetes/ DESTINATION share/gpucheck/kubernetes FILES_MATCHING PATTERN "*.yaml" PATTERN "*.json" PATTERN Dockerfile)
+install(DIRECTORY fleet/prometheus/ DESTINATION share/gpucheck/prometheus FILES_MATCHING PATTERN "*.yml" PATTERN "gpucheck-metrics.*")
+install(FILES fleet/grafana/gpucheck.json DESTINATION share/gpucheck/grafana)
+install(FILES fleet/ansible/gpucheck.yml DESTINATION share/gpucheck/ansible)
 
 # An operator's machine; no GPU node needs it.
 install(TARGETS gpucheck-fleet RUNTIME DESTINATION bin COMPONENT fleet)

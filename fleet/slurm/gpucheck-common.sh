@@ -121,8 +121,11 @@ bounded() {
 # One run of gpucheck. Only its own exit status 1, with a report, is a fault.
 judge() {
     exec 9>"$state/$role.lock" || { unable "cannot write $state/$role.lock"; return; }
-    # The lock goes with the process that hangs: a second one would hang too.
-    if ! flock -w 2 9; then
+    # The lock goes with the process that hangs: a second one would hang too. Jobs that start together wait for each other;
+    # a health check comes alone and has 60 s.
+    lock_s=$limit_s
+    [ "$role" != health ] || lock_s=2
+    if ! flock -w "$lock_s" 9; then
         unable "gpucheck hung: an earlier run has not ended yet"
         return
     fi

@@ -15,10 +15,16 @@ from pathlib import Path
 SKIPPED = 77
 UNITS = ["gpucheck-boot.service", "gpucheck-passed.target", "gpucheck-report.service", "gpucheck-report.timer"]
 ENABLED = ["gpucheck-boot.service", "gpucheck-passed.target", "gpucheck-report.timer"]
+SCRIPTS = ["/usr/share/gpucheck/slurm/gpucheck-prolog", "/usr/share/gpucheck/slurm/gpucheck-epilog", "/usr/share/gpucheck/slurm/gpucheck-health",
+           "/usr/share/gpucheck/slurm/gpucheck-acceptance.sbatch", "/usr/share/gpucheck/kubernetes/gpucheck-npd"]
 FILES = ["/usr/bin/gpucheck", "/usr/share/man/man1/gpucheck.1.gz", "/usr/share/bash-completion/completions/gpucheck",
          "/usr/share/zsh/vendor-completions/_gpucheck", "/usr/share/fish/vendor_completions.d/gpucheck.fish",
          "/usr/lib/tmpfiles.d/gpucheck.conf", "/usr/share/doc/gpucheck/examples/config.json", "/usr/share/doc/gpucheck/copyright",
-         "/usr/share/doc/gpucheck/examples/vendor-data.yaml"] + [f"/usr/lib/systemd/system/{unit}" for unit in UNITS]
+         "/usr/share/doc/gpucheck/examples/vendor-data.yaml", "/usr/share/doc/gpucheck/examples/gpucheck-slurm.conf",
+         "/usr/share/gpucheck/slurm/gpucheck-common.sh", "/usr/share/gpucheck/kubernetes/npd-pod.json",
+         "/usr/share/gpucheck/kubernetes/job-nvidia.yaml", "/usr/share/gpucheck/kubernetes/Dockerfile",
+         "/usr/share/gpucheck/prometheus/gpucheck-rules.yml", "/usr/share/gpucheck/prometheus/gpucheck-metrics.timer",
+         "/usr/share/gpucheck/grafana/gpucheck.json", "/usr/share/gpucheck/ansible/gpucheck.yml"] + SCRIPTS + [f"/usr/lib/systemd/system/{unit}" for unit in UNITS]
 problems = []
 
 
@@ -59,6 +65,8 @@ def judge_deb(deb, scratch):
     listed = contents_of(deb)
     for name in FILES:
         check(f"the .deb holds {name}", name in listed)
+    for name in SCRIPTS:
+        check(f"{name} is executable", listed.get(name, ("-" * 10,))[0] == "-rwxr-xr-x")
     for name, (mode, owner) in listed.items():
         check(f"{name} is root's", owner == "root/root", owner)
         check(f"{name} is written by root alone", mode[5] == "-" and mode[8] == "-", mode)

@@ -2,8 +2,9 @@
 """The manifests: every field is one of the published API, every pod has the least rights, nothing that a report needs is lost.
 
 usage: manifests.py SOURCE_DIR
-No API server is asked. Fields are compared with the list below, which are those of the published OpenAPI; where node and the
-npm package kubernetes-models are (NODE_PATH), the values are validated by its schemas as well, else that is said.
+No API server is asked. Fields are compared with the list below. Where kubectl is, it reads each manifest into Kubernetes' own types, and no
+field may get lost; where node and the npm package kubernetes-models are (NODE_PATH), values are validated by the published OpenAPI schemas.
+What is not there is said.
 """
 import json
 import os
@@ -112,7 +113,7 @@ def judge(path, document):
     check(f"{name}: asks for the GPUs that it expects", f"gpu_count={gpus}" in container["args"] and gpus == 8)
     check(f"{name}: one pod a node", pod["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0]["labelSelector"]
           ["matchLabels"].items() <= labels.items())
-    check(f"{name}: a failed node ends nobody else's", spec["completionMode"] == "Indexed" and spec["backoffLimitPerIndex"] == 0
+    check(f"{name}: a failed node ends nobody else's", spec["completionMode"] == "Indexed" and spec.get("backoffLimitPerIndex") == 0
           and spec["completions"] == spec["parallelism"] and pod["restartPolicy"] == "Never")
     budget = int(container["args"][container["args"].index("--budget") + 1])
     check(f"{name}: time for the report before anybody kills", budget + 120 < pod["activeDeadlineSeconds"] < spec["activeDeadlineSeconds"])
@@ -136,6 +137,43 @@ for (const [name, document] of documents) {
     print(f"{len(documents)} manifests validated by kubernetes-models")
 
 
+def lost(where, given, read):
+    """Fields of `given` that are not in `read`, or are another value there."""
+    if isinstance(given, dict):
+        return [one for key, value in given.items() for one in (lost(f"{where}.{key}", value, read.get(key)) if isinstance(read, dict) else [where])]
+    if isinstance(given, list):
+        same = isinstance(read, list) and len(read) == len(given)
+        return [one for i, value in enumerate(given) for one in lost(f"{where}[{i}]", value, read[i])] if same else [where]
+    # false and 0 of optional fields are left out when written; quantities are texts.
+    return [] if given == read or str(given) == str(read) or (given is False and read is None) else [where]
+
+
+def kubectl(*command):
+    done = subprocess.run(["kubectl", *map(str, command), "--local", "-o", "json"], capture_output=True, text=True, timeout=60)
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        check(f"kubectl {command}", False, done.stdout + done.stderr)
+        return {}
+
+
+def by_kubernetes_types(documents):
+    if not shutil.which("kubectl"):
+        print("skipped: no kubectl: manifests are not read into Kubernetes' own types")
+        return
+    pods = [(name, document) for name, document in documents if document["kind"] != "Namespace"]
+    for name, document in pods:
+        container = document["spec"]["template"]["spec"]["containers"][0]
+        container["image"] = "another:1"  # without a change kubectl prints nothing
+        read = kubectl("set", "image", "-f", FOLDER / name, f"{container['name']}=another:1")
+        check(f"{name}: every field is one of Kubernetes' types", not lost("", document, read), lost("", document, read))
+    patch = yaml.safe_load((FOLDER / "npd-patch.yaml").read_text())
+    patched = kubectl("patch", "--type", "strategic", "--patch-file", FOLDER / "npd-patch.yaml", "-f", FOLDER / "labels-amd.yaml")
+    mine = [one for one in patched["spec"]["template"]["spec"]["containers"] if one["name"] == "node-problem-detector"] if patched else []
+    check("npd-patch: a strategic merge patch", mine and not lost("", patch["spec"]["template"]["spec"]["containers"], mine), mine)
+    print(f"{len(pods)} manifests and a patch read by kubectl")
+
+
 def main():
     documents = []
     for path in sorted(FOLDER.glob("*.yaml")):
@@ -151,6 +189,7 @@ def main():
     check("a Job and a DaemonSet for each vendor", sorted(name for name, _ in documents) ==
           ["job-amd.yaml", "job-nvidia.yaml", "labels-amd.yaml", "labels-nvidia.yaml", "namespace.yaml"])
     by_published_schemas(documents)
+    by_kubernetes_types(documents)
     if shutil.which("yamllint"):
         rules = "{extends: default, rules: {line-length: {max: 140}, document-start: disable, octal-values: disable, braces: disable}}"
         done = subprocess.run(["yamllint", "-d", rules, *map(str, sorted(FOLDER.glob("*.yaml")))], capture_output=True, text=True, timeout=60)

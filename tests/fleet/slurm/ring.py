@@ -162,12 +162,12 @@ exec {GPUCHECK} "$@" --machine {SOURCE}/tests/machines/"$machine"
             return ""
 
     def until(self, what, true, seconds):
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + 4 * seconds  # the seconds are for an idle machine
         while time.monotonic() < deadline:
             if true():
                 return True
             time.sleep(0.1)
-        check(f"{what} within {seconds} s", False, self.describe())
+        check(f"{what} in time", False, self.describe())
         return False
 
     def describe(self):
@@ -179,9 +179,9 @@ exec {GPUCHECK} "$@" --machine {SOURCE}/tests/machines/"$machine"
         """All that was started, also what left its parents: this process is their reaper."""
         for child in reversed(self.children):
             child.terminate()
-        deadline = time.monotonic() + 5
-        while (left := descendants(os.getpid())) and time.monotonic() < deadline:
-            if time.monotonic() > deadline - 3:
+        began = time.monotonic()
+        while (left := descendants(os.getpid())) and time.monotonic() < began + 10:
+            if time.monotonic() > began + 1:
                 for process in left:
                     try:
                         os.kill(process, signal.SIGKILL)
@@ -273,6 +273,7 @@ def main():
             ring = None
             try:
                 ring = Ring(Path(name))
+                print(f"turn {turn}: started after {time.monotonic() - began:.1f} s", flush=True)
                 for part in (acceptance, drains, prolog) if turn == 1 else (acceptance, drains):
                     if not problems:
                         part(ring)
@@ -280,6 +281,7 @@ def main():
             finally:
                 if ring is not None:
                     ring.stop()
+                    print(f"turn {turn}: stopped after {time.monotonic() - began:.1f} s", flush=True)
         if problems:
             break
     print(f"{len(problems)} problems")

@@ -21,6 +21,7 @@ mode=$(cat FOLDER/mode)
 while [ $# -gt 1 ]; do [ "$1" = --output ] && report=$2; shift; done
 case $mode in
     hang) trap '' TERM; while :; do sleep 1; done ;;
+    slow) sleep 0.1; echo '{}' >"$report"; exit 0 ;;
     no-report) exit 1 ;;
     [0-9]*) [ "$mode" -gt 2 ] || echo '{}' >"$report"; exit "$mode" ;;
 esac
@@ -99,6 +100,12 @@ def gates(place, role, shell):
     check(f"{role}: a hang ends, is named and drains nobody", code == 0 and "node node-7: unknown: gpucheck hung" in said and seconds < 30, said)
     left = [p for p in Path("/proc").glob("[0-9]*/cmdline") if str(place.folder).encode() in read(p)]
     check(f"{role}: nothing is left of it", not left, str(left))
+    place.put(mode="slow")
+    place.settings("limit_s=30\n")
+    together = [subprocess.Popen([shell, place.folder / f"gpucheck-{role}"], env={"SLURMD_NODENAME": "node-7"}, stdin=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    said = [one.communicate(timeout=60)[1] for one in together]
+    check(f"{role}: jobs that start together are all looked at", [one.returncode for one in together] == [0] * 4 and not any(said), said)
     place.put(mode="0")
     check(f"{role}: nor in the way", place.run(role, shell)[0] == 0 and not marker.exists())
 
@@ -137,6 +144,9 @@ def drains(place):
     check("health: a hung gpucheck is named", "gpucheck hung: no report within 1 s; not drained" in place.told(), place.told())
     place.settings("drain_unknown=yes\n")
     check("health: the admin says so", "Reason=gpucheck: unknown: gpucheck hung" in place.run("health")[2])
+    place.put(node=f"State=IDLE+DRAIN X=1\n   {ours}\n")
+    calls = place.run("health")[2]
+    check("health: what is not known replaces no fault", "update" not in calls and "drained already" in place.told(), calls)
     place.settings()
     place.put(mode="1", **{"show-status": "1"}, node="")
     code, _, calls, _ = place.run("health")
