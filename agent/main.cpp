@@ -8,6 +8,7 @@
 
 #include "agent/cli/options.h"
 #include "agent/cost_command.h"
+#include "agent/fleet_command.h"
 #include "agent/log.h"
 #include "agent/log_command.h"
 #include "agent/machine.h"
@@ -92,6 +93,7 @@ struct Dispatch {
     }
     int operator()(const cli::CostOptions& options) const { return cost_of_tokens(options); }
     int operator()(const cli::ReportOptions& options) const { return report_command(options); }
+    int operator()(const cli::FleetOptions& options) const { return fleet_command(options); }
     int operator()(const cli::CompletionOptions&) const { return print(parsed.completion); }
 };
 

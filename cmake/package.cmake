@@ -20,7 +20,10 @@ add_custom_command(OUTPUT ${package_files}/gpucheck.bash ${package_files}/_gpuch
   COMMAND gpucheck completion zsh > ${package_files}/_gpucheck
   COMMAND gpucheck completion fish > ${package_files}/gpucheck.fish
   DEPENDS gpucheck VERBATIM)
-add_custom_target(package_files ALL DEPENDS ${package_files}/gpucheck.1.gz ${package_files}/changelog.gz ${package_files}/gpucheck.bash
+add_custom_command(OUTPUT ${package_files}/gpucheck-fleet.1.gz
+  COMMAND ${GPUCHECK_GZIP} -9nc ${PROJECT_SOURCE_DIR}/docs/gpucheck-fleet.1 > ${package_files}/gpucheck-fleet.1.gz
+  DEPENDS ${PROJECT_SOURCE_DIR}/docs/gpucheck-fleet.1 VERBATIM)
+add_custom_target(package_files ALL DEPENDS ${package_files}/gpucheck.1.gz ${package_files}/gpucheck-fleet.1.gz ${package_files}/changelog.gz ${package_files}/gpucheck.bash
   ${package_files}/_gpucheck ${package_files}/gpucheck.fish)
 
 install(TARGETS gpucheck RUNTIME DESTINATION bin)
@@ -38,6 +41,13 @@ install(FILES cloud-init/systemd/50-gpucheck.preset DESTINATION lib/systemd/syst
 install(FILES cloud-init/tmpfiles/gpucheck.conf DESTINATION lib/tmpfiles.d)
 install(FILES cmake/package/config.json DESTINATION share/doc/gpucheck/examples)
 
+# An operator's machine; no GPU node needs it.
+install(TARGETS gpucheck-fleet RUNTIME DESTINATION bin COMPONENT fleet)
+install(FILES ${package_files}/gpucheck-fleet.1.gz DESTINATION share/man/man1 COMPONENT fleet)
+install(FILES ${package_files}/changelog.gz cmake/package/copyright docs/fleet.md docs/fleet.schema.json
+  DESTINATION share/doc/gpucheck-fleet COMPONENT fleet)
+install(FILES cmake/package/lintian-overrides-fleet DESTINATION share/lintian/overrides RENAME gpucheck-fleet COMPONENT fleet)
+
 set(CPACK_PACKAGE_NAME gpucheck)
 set(CPACK_PACKAGE_VENDOR "gpucheck")
 set(CPACK_PACKAGE_CONTACT "The gpucheck authors <maintainers@gpucheck.example.org>")
@@ -54,22 +64,41 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_GENERATOR DEB RPM)
 
+# Two packages: what names no component is gpucheck's.
+set(CPACK_COMPONENTS_ALL Unspecified fleet)
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_NAME gpucheck)
+set(CPACK_DEBIAN_FLEET_PACKAGE_NAME gpucheck-fleet)
+set(CPACK_COMPONENT_UNSPECIFIED_DESCRIPTION "${CPACK_PACKAGE_DESCRIPTION}")
+set(CPACK_COMPONENT_FLEET_DESCRIPTION
+"gpucheck-fleet turns the reports of many machines into one decision: which
+nodes are out, which are slow against their peers, what the bad ones share,
+and what changed since last time.")
+set(CPACK_DEBIAN_UNSPECIFIED_DESCRIPTION "${CPACK_PACKAGE_DESCRIPTION_SUMMARY}\n${CPACK_PACKAGE_DESCRIPTION}")
+set(CPACK_DEBIAN_FLEET_DESCRIPTION "decides over a fleet of GPU machines by their reports\n${CPACK_COMPONENT_FLEET_DESCRIPTION}")
+set(CPACK_RPM_COMPONENT_INSTALL ON)
+set(CPACK_RPM_MAIN_COMPONENT Unspecified)
+set(CPACK_RPM_FLEET_PACKAGE_NAME gpucheck-fleet)
+set(CPACK_RPM_FLEET_PACKAGE_SUMMARY "decides over a fleet of GPU machines by their reports")
+
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cloud-init")
+set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_SUGGESTS "cloud-init")
+set(CPACK_DEBIAN_FLEET_PACKAGE_SUGGESTS "gpucheck")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
-set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/package/deb/postinst ${PROJECT_SOURCE_DIR}/cmake/package/deb/prerm
+set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/package/deb/postinst ${PROJECT_SOURCE_DIR}/cmake/package/deb/prerm
   ${PROJECT_SOURCE_DIR}/cmake/package/deb/postrm)
 
 set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
 set(CPACK_RPM_PACKAGE_LICENSE "Apache-2.0")
 set(CPACK_RPM_PACKAGE_GROUP "System Environment/Base")
 set(CPACK_RPM_PACKAGE_AUTOREQPROV ON)
-set(CPACK_RPM_POST_INSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/cmake/package/rpm/post)
-set(CPACK_RPM_PRE_UNINSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/cmake/package/rpm/preun)
-set(CPACK_RPM_POST_UNINSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/cmake/package/rpm/postun)
+set(CPACK_RPM_Unspecified_POST_INSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/cmake/package/rpm/post)
+set(CPACK_RPM_Unspecified_PRE_UNINSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/cmake/package/rpm/preun)
+set(CPACK_RPM_Unspecified_POST_UNINSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/cmake/package/rpm/postun)
 # Folders of other packages: owning them as well would make a conflict of modes.
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /usr/lib/systemd /usr/lib/systemd/system /usr/lib/systemd/system-preset
   /usr/lib/tmpfiles.d /usr/share/man /usr/share/man/man1 /usr/share/bash-completion /usr/share/bash-completion/completions

@@ -27,6 +27,7 @@ const char* const kFooter = R"(examples:
   gpucheck list                              the GPUs and what the files say about them
   dmesg | gpucheck log -                     what the kernel log says about the GPUs
   gpucheck cost --from report.json --price 2.1   what a million tokens costs on this machine
+  gpucheck fleet summary reports/            400 machines' reports, one decision
   gpucheck explain pcie.link.narrow          what a code means and what to do about it
   gpucheck capture ./bug-report              record this machine without serials, addresses and names
 
@@ -157,6 +158,10 @@ ParsedOptions parse(int argc, const char* const* argv) {
 
     CLI::App* report = add_report_command(app, parsed.report);
 
+    CLI::App* fleet = app.add_subcommand(
+        "fleet", "Decide over many machines by their reports: starts gpucheck-fleet, a package of its own");
+    fleet->prefix_command();
+
     CLI::App* explain = app.add_subcommand(
         "explain", "Say what a finding code means, why it happens and what to do; all codes without CODE");
     explain
@@ -201,6 +206,7 @@ ParsedOptions parse(int argc, const char* const* argv) {
         command->set_help_flag("--help,-h", "Print this help");
         command->get_formatter()->column_width(34);
     }
+    fleet->set_help_flag();  // gpucheck-fleet has its own
 
     ParsedOptions result;
     try {
@@ -223,6 +229,8 @@ ParsedOptions parse(int argc, const char* const* argv) {
         result.command = parsed.cost;
     } else if (report->parsed()) {
         result.command = parsed.report;
+    } else if (fleet->parsed()) {
+        result.command = FleetOptions{fleet->remaining()};
     } else if (explain->parsed()) {
         if (!parsed.explain.xid.empty()) parsed.explain.code = "xid." + parsed.explain.xid;
         result.command = parsed.explain;

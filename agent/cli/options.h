@@ -105,6 +105,11 @@ struct ReportOptions {
     bool destructive = false, dry_run = false;                  ///< send --to
 };
 
+/// `gpucheck fleet ARGS...`: all of them are gpucheck-fleet's.
+struct FleetOptions {
+    std::vector<std::string> arguments;
+};
+
 struct CompletionOptions {
     std::string shell;
 };
@@ -117,7 +122,7 @@ struct Stop {
 };
 
 using Command = std::variant<Stop, RunOptions, ListOptions, ExplainOptions, CaptureOptions, SpecsOptions,
-                             LogOptions, CostOptions, ReportOptions, CompletionOptions>;
+                             LogOptions, CostOptions, ReportOptions, FleetOptions, CompletionOptions>;
 
 struct ParsedOptions {
     Command command;

@@ -1,0 +1,151 @@
+// Finds what was swapped, lost, upgraded or newly reported between two looks at a fleet.
+#include <algorithm>
+#include <array>
+#include <set>
+#include <unordered_map>
+
+#include "fleet/analysis/comparing.h"
+
+namespace gpucheck::fleet {
+
+void Comparing::pair_nodes() {
+    for (const auto& [key, report] : before_.by_key) {
+        const auto other = after_.by_key.find(key);
+        if (other == after_.by_key.end())
+            ++comparison_.nodes_only_before;
+        else
+            nodes_.push_back({report, other->second});
+    }
+    comparison_.nodes_both = nodes_.size();
+    comparison_.nodes_only_after = after_.by_key.size() - nodes_.size();
+}
+
+void Comparing::fact(const NodeReport& node, const std::string& subject, const std::string& metric,
+                     const std::string& before, const std::string& after, bool worse) {
+    // What is read and not measured does not change by chance.
+    facts_.push_back({node.node, subject, metric, before, after, 0, 0, worse});
+}
+
+/// GPUs by identity over both fleets, so that one that moved is the same one; else by slot of the same node.
+void Comparing::pair_gpus() {
+    struct Place {
+        const NodeReport* node;
+        const Gpu* gpu;
+    };
+    std::unordered_map<std::string_view, Place> earlier;
+    for (const auto& [key, report] : before_.by_key) {
+        for (const Gpu& gpu : report->gpus) {
+            if (!gpu.identity.empty()) earlier.emplace(gpu.identity, Place{report, &gpu});
+        }
+    }
+    std::set<std::string_view> still_there;
+    const auto key_of = [](const NodeReport& report) {
+        return report.key.empty() ? report.node : report.key;
+    };
+    for (const auto& [key, report] : after_.by_key) {
+        const auto node = before_.by_key.find(key);
+        for (const Gpu& gpu : report->gpus) {
+            const std::string& slot = after_.text(gpu.bdf);
+            const auto known = gpu.identity.empty() ? earlier.end() : earlier.find(gpu.identity);
+            if (known != earlier.end()) {
+                still_there.insert(known->first);
+                gpus_.push_back({known->second.node, report, known->second.gpu, &gpu});
+                if (key_of(*known->second.node) != key)
+                    fact(*report, gpu.identity, "moved",
+                         known->second.node->node + " " + before_.text(known->second.gpu->bdf),
+                         report->node + " " + slot, false);
+                continue;
+            }
+            if (node == before_.by_key.end()) continue;
+            const auto& olds = node->second->gpus;
+            const auto old = std::find_if(olds.begin(), olds.end(),
+                                          [&](const Gpu& each) { return before_.text(each.bdf) == slot; });
+            if (old != olds.end() && (old->identity.empty() || gpu.identity.empty()))
+                gpus_.push_back({node->second, report, &*old, &gpu});
+            else if (!gpu.identity.empty())
+                fact(*report, slot, "GPU", old == olds.end() ? "" : old->identity, gpu.identity, false);
+        }
+    }
+    for (const Pair& pair : nodes_) {
+        if (pair.after->gpus.size() < pair.before->gpus.size())
+            fact(*pair.after, "GPUs", "count", std::to_string(pair.before->gpus.size()),
+                 std::to_string(pair.after->gpus.size()), true);
+        for (const Gpu& gpu : pair.before->gpus) {
+            if (!gpu.identity.empty() && !still_there.contains(gpu.identity))
+                fact(*pair.after, before_.text(gpu.bdf), "GPU gone", gpu.identity, "", true);
+        }
+    }
+}
+
+void Comparing::codes(const Pair& pair) {
+    const auto listed = [](const Side& side, const NodeReport& report) {
+        std::map<std::string, Verdict> all;
+        for (const Problem& problem : report.problems) {
+            Verdict& worst = all.emplace(side.text(problem.code), problem.verdict).first->second;
+            worst = std::max(worst, problem.verdict);
+        }
+        return all;
+    };
+    const auto before = listed(before_, *pair.before), after = listed(after_, *pair.after);
+    for (const auto& [code, verdict] : before) {
+        const auto now = after.find(code);
+        const std::string then = std::string(name_of(verdict));
+        if (now == after.end())
+            fact(*pair.after, pair.after->node, "code " + code, then, "", false);
+        else if (now->second != verdict)
+            fact(*pair.after, pair.after->node, "code " + code, then, std::string(name_of(now->second)),
+                 now->second > verdict);
+    }
+    for (const auto& [code, verdict] : after) {
+        if (!before.contains(code))
+            fact(*pair.after, pair.after->node, "code " + code, "", std::string(name_of(verdict)), true);
+    }
+}
+
+void Comparing::facts() {
+    for (const Pair& pair : nodes_) {
+        const NodeReport &before = *pair.before, &after = *pair.after;
+        if (before.verdict != after.verdict)
+            fact(after, after.node, "verdict", std::string(name_of(before.verdict)),
+                 std::string(name_of(after.verdict)), after.verdict > before.verdict);
+        const std::array members{std::pair("driver", &NodeReport::driver),
+                                 std::pair("kernel", &NodeReport::kernel),
+                                 std::pair("instance type", &NodeReport::instance_type)};
+        for (const auto& [name, member] : members) {
+            const std::string &then = before_.text(before.*member), &now = after_.text(after.*member);
+            if (then != now) fact(after, after.node, name, then, now, false);
+        }
+        codes(pair);
+    }
+    for (const GpuPair& pair : gpus_) {
+        const std::string &then = before_.text(pair.before->firmware),
+                          &now = after_.text(pair.after->firmware);
+        if (then != now && !then.empty() && !now.empty())
+            fact(*pair.node, after_.text(pair.after->bdf), "firmware", then, now, false);
+    }
+}
+
+/// The same change on more than half of the nodes is one change of the fleet.
+void Comparing::fold_facts() {
+    std::map<std::tuple<std::string, std::string, std::string>, std::vector<const Change*>> alike;
+    for (const Change& change : facts_) {
+        if (change.metric != "moved" && change.metric != "GPU" && change.metric != "GPU gone")
+            alike[{change.metric, change.before, change.after}].push_back(&change);
+    }
+    std::set<const Change*> folded;
+    for (const auto& [what, changes] : alike) {
+        std::set<std::string_view> nodes;
+        for (const Change* change : changes) nodes.insert(change->node);
+        if (nodes.size() < 3 || 2 * nodes.size() <= nodes_.size()) continue;
+        Change one = *changes.front();
+        one.node.clear();
+        one.subject = std::to_string(nodes.size()) + " of " + std::to_string(nodes_.size()) + " nodes";
+        comparison_.significant.push_back(std::move(one));
+        folded.insert(changes.begin(), changes.end());
+    }
+    for (const Change& change : facts_) {
+        if (!folded.contains(&change)) comparison_.significant.push_back(change);
+    }
+}
+
+}  // namespace gpucheck::fleet

@@ -1,0 +1,97 @@
+// Finds what no single node is to blame for: half a fleet that is slower, a third that is out. Rejecting them
+// one by one would send back healthy machines for a firmware.
+#include <algorithm>
+#include <cmath>
+
+#include "fleet/analysis/metric_judge.h"
+
+namespace gpucheck::fleet {
+namespace {
+
+constexpr double kPopulation = 0.25;  ///< more than this share is no fault of single nodes
+constexpr double kTwoSpeeds = 0.95;   ///< populations nearer than this are bins of one
+
+}  // namespace
+
+void MetricJudge::look_for_two_speeds() {
+    if (!direction_.more_is_better) return;
+    std::vector<float> values;
+    const bool by_node = nodes_.size() >= 2 * kFewestInNode;
+    for (const NodePart& part : nodes_) {
+        if (by_node) values.push_back(part.median);
+        for (std::size_t cell = part.first; !by_node && cell < part.end; ++cell)
+            values.push_back(goodness(column_[cell]));
+    }
+    std::sort(values.begin(), values.end());
+    const Split split = split_of(values);
+    if (!split.found || split.low > split.high * kTwoSpeeds) return;
+    const std::string what = std::string(name_) + " of " + group_name(group_.group.key);
+    work_.notes.push_back(what + " has two speeds: " + std::to_string(split.below) + " " +
+                          (by_node ? "nodes" : "GPUs") + " about " + number(split.low) + " and " +
+                          std::to_string(values.size() - split.below) + " about " + number(split.high) +
+                          " (" + number(split.low / split.high, 3) +
+                          "): find what sets them apart before any is sent back");
+    if (!by_node) return;
+    for (const NodePart& part : nodes_) {
+        if (part.median >= split.cut) continue;
+        const std::size_t node = column_[part.first].node;
+        work_.mark(node, -1, "slower half " + std::string(name_));
+        work_.add(node, Decision::quarantine, "two speeds",
+                  "its " + std::string(name_) + ", " + number(part.median) +
+                      ", is of the slower of two populations (" + number(split.low) + " and " +
+                      number(split.high) + ")");
+    }
+}
+
+/// What was found counts for each node, unless so many share it that no single node can be at fault.
+void MetricJudge::settle_hits() {
+    const auto share = [&](const std::vector<Found>& found) {
+        std::vector<std::size_t> nodes;
+        for (const Found& each : found) nodes.push_back(each.outlier.node);
+        std::sort(nodes.begin(), nodes.end());
+        const auto end = std::unique(nodes.begin(), nodes.end());
+        const auto count = static_cast<std::size_t>(end - nodes.begin());
+        return std::pair(count, static_cast<double>(count) / static_cast<double>(nodes_.size()));
+    };
+    if (nodes_.empty()) return;
+    const auto [slow, slow_share] = share(worse_);
+    const bool population = slow > 1 && slow_share > kPopulation && work_.baseline == nullptr;
+    if (population)
+        work_.notes.push_back(std::to_string(slow) + " of " + std::to_string(nodes_.size()) +
+                              " nodes are slow in " + std::string(name_) + " of " +
+                              group_name(group_.group.key) +
+                              ": too many for faults of their own, so that none is rejected for it");
+    for (const Found& each : worse_) {
+        apply_rules(work_, group_, each.outlier, each.good_ratio, true, weak_ || population);
+        work_.mark(each.outlier.node,
+                   each.outlier.against == Against::nodes ? -1 : static_cast<int>(each.outlier.gpu),
+                   "outlier " + each.outlier.metric);
+        work_.outliers.push_back(each.outlier);
+    }
+    const auto [fast, fast_share] = share(better_);
+    if (fast > 1 && fast_share > work_.policy.unlike_share && fast_share > 0.05) {
+        work_.notes.push_back(std::to_string(fast) + " of " + std::to_string(nodes_.size()) +
+                              " nodes are faster in " + std::string(name_) + " of " +
+                              group_name(group_.group.key) +
+                              " than the others by more than chance: another power limit or firmware?");
+        return;
+    }
+    for (const Found& each : better_) {
+        const Outlier& o = each.outlier;
+        const bool whole = o.against == Against::nodes;
+        work_.mark(o.node, whole ? -1 : static_cast<int>(o.gpu), "implausible");
+        work_.add(o.node, Decision::quarantine, "too good",
+                  (whole ? std::string("its median ")
+                         : "GPU " +
+                               work_.text(work_
+                                              .gpu({0, static_cast<std::uint32_t>(o.node),
+                                                    static_cast<std::uint32_t>(o.gpu)})
+                                              .bdf) +
+                               ": ") +
+                      o.metric + " of " + number(o.value) + " is better than every healthy peer's (centre " +
+                      number(o.centre) + ", z " + number(o.z, 3) + "): measured otherwise, or made up",
+                  whole ? -1 : static_cast<int>(o.gpu));
+    }
+}
+
+}  // namespace gpucheck::fleet

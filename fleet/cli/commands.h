@@ -1,0 +1,12 @@
+// The commands of gpucheck-fleet; each returns the exit status.
+#pragma once
+
+#include "fleet/cli/options.h"
+
+namespace gpucheck::fleet {
+
+int summary(const SummaryOptions& options);
+int baseline(const BaselineOptions& options);
+int compare(const CompareOptions& options);
+
+}  // namespace gpucheck::fleet

@@ -1,0 +1,44 @@
+// Policy and baseline files; see judgement.h.
+#include "fleet/cli/judgement.h"
+
+#include <utility>
+
+#include "fleet/analysis/files.h"
+#include "providers/disk/files.h"
+
+namespace gpucheck::fleet {
+namespace {
+
+constexpr std::size_t kFileBytes = std::size_t{64} << 20U;
+
+template <class T>
+using Read = std::variant<T, std::string> (*)(std::string_view, const std::string&);
+
+template <class T>
+std::variant<T, std::string> from_file(const std::string& path, Read<T> read) {
+    const auto content = disk::read_file(path, kFileBytes);
+    if (const auto* error = std::get_if<disk::Error>(&content)) return error->what;
+    return read(std::get<disk::Content>(content).text, path);
+}
+
+}  // namespace
+
+std::variant<Judgement, std::string> judgement(const JudgeOptions& options) {
+    Judgement result{default_policy(), std::nullopt};
+    if (!options.policy_file.empty()) {
+        auto policy = from_file<Policy>(options.policy_file, read_policy);
+        if (auto* error = std::get_if<std::string>(&policy)) return std::move(*error);
+        result.policy = std::get<Policy>(std::move(policy));
+    }
+    if (!options.baseline_file.empty()) {
+        auto baseline = from_file<Baseline>(options.baseline_file, read_baseline);
+        if (auto* error = std::get_if<std::string>(&baseline)) return std::move(*error);
+        result.baseline = std::get<Baseline>(std::move(baseline));
+    }
+    // Without keys no signature is checked, and what a condensed report says of itself anybody can write.
+    if (!result.policy.accept_unverified && options.read.keys_folder.empty())
+        return options.policy_file + " accepts signed reports alone: name the keys you trust with --keys";
+    return result;
+}
+
+}  // namespace gpucheck::fleet

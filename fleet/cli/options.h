@@ -1,0 +1,50 @@
+// The command line of gpucheck-fleet as data.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "fleet/model/read.h"
+
+namespace gpucheck::fleet {
+
+/// What a decision rests on; shared by all commands that make one.
+struct JudgeOptions {
+    ReadOptions read;
+    std::string policy_file, baseline_file;  ///< empty: the default policy; no baseline
+};
+
+struct SummaryOptions {
+    JudgeOptions judge;
+    std::vector<std::string> paths;
+    std::string format = "text";  ///< text, json, jsonl
+    std::string output;           ///< file; empty: standard output
+    std::size_t top = 20;
+};
+
+struct BaselineOptions {
+    JudgeOptions judge;
+    std::vector<std::string> paths;
+    std::string output;
+};
+
+struct CompareOptions {
+    JudgeOptions judge;
+    std::string before, after;
+    std::string format = "text", output;
+    std::size_t top = 20;
+};
+
+/// Nothing more to do: help or version was printed (0), or the command line was wrong (64).
+struct Stop {
+    int status = 0;
+};
+
+using Command = std::variant<Stop, SummaryOptions, BaselineOptions, CompareOptions>;
+
+/// Prints help, version and errors itself.
+Command parse(int argc, const char* const* argv);
+
+}  // namespace gpucheck::fleet
