@@ -11,8 +11,11 @@ say() { printf '\n== %s\n' "$*"; }
 
 # Debian's names; the same on Ubuntu 22.04 and 24.04.
 packages_run="g++ cmake ninja-build pkg-config nlohmann-json3-dev libspdlog-dev libfmt-dev libcli11-dev zlib1g-dev liblzma-dev libzstd-dev
-libcurl4-openssl-dev libssl-dev libsimdjson-dev"
+libcurl4-openssl-dev libssl-dev libsimdjson-dev libjs-chart.js"
 packages_test="$packages_run libgtest-dev python3 python3-jsonschema python3-yaml binutils man-db git dpkg-dev file genisoimage"
+
+# The fleet's page in a browser; Ubuntu's chromium is a snap, which CI's containers cannot run. Without it that test is skipped.
+! grep -qx 'ID=debian' /etc/os-release 2>/dev/null || packages_test="$packages_test chromium"
 
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo "$@"; else

@@ -37,6 +37,7 @@ ALLOWED = {
     "kernels": ["checks/model", "checks/json", "agent/vendor/library.h", "agent/child", "kernels"],
     "checks/cost": ["checks/model", "checks/cost"],
     "checks/cost/data": ["checks/model", "checks/json", "checks/specs", "checks/cost"],
+    "fleet/page": ["checks/model", "checks/specs/catalogue.h", "agent/report", "fleet/model", "fleet/page"],
     "fleet": ["checks/model", "checks/json", "checks/specs", "agent/report", "agent/version.h", "providers/sign", "providers/disk",
               "providers/crypto", "fleet"],
 }
