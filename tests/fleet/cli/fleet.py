@@ -229,6 +229,17 @@ def baselines(scratch):
     check("a baseline that is none is refused", fleet("summary", few, "--baseline", kept).returncode == 64)
 
 
+def pages(scratch):
+    good = write(scratch / "good", healthy())
+    target = scratch / "page.html"
+    done = fleet("html", good, "--output", target)
+    check("a page is written", done.returncode == 0 and not done.stdout and target.read_text().lstrip().lower().startswith("<!doctype html>"), done)
+    write(good, [failing(20)])
+    done = fleet("html", good)
+    check("a page exits as the decision does", done.returncode == 1 and b"node-020" in done.stdout, done.stderr)
+    check("a page of nothing is not enough evidence", fleet("html", "-", stdin=subprocess.DEVNULL).returncode == 2)
+
+
 def comparisons(scratch):
     before, same, worse = (write(scratch / name, healthy(16, seed=seed, factor=factor)) for name, seed, factor in
                            (("before", 1, 1), ("same", 2, 1), ("worse", 3, 0.93)))
@@ -316,7 +327,7 @@ def recorded(scratch):
 
 
 def main():
-    for part in (decisions, forms, statuses, unreadable, hostile, baselines, comparisons, terminals, starting, recorded):
+    for part in (decisions, forms, statuses, unreadable, hostile, baselines, pages, comparisons, terminals, starting, recorded):
         with tempfile.TemporaryDirectory() as name:
             part(Path(name))
     for problem in problems:
