@@ -55,8 +55,18 @@ struct Group {
     std::vector<MetricSummary> metrics;       ///< sorted by name
 };
 
+/// Whom a measurement was compared with. Each finds what the others cannot: one weak chip; a whole node that
+/// is mildly slow, because nodes' medians spread far less than chips; one chip of a node that is good as a
+/// whole.
+enum class Against {
+    gpus,     ///< the GPUs of the group
+    nodes,    ///< a node's median with the other nodes' medians
+    own_node  ///< a GPU with the other GPUs of its node
+};
+
 /// One GPU's measurement that its peers do not share.
 struct Outlier {
+    Against against = Against::gpus;  ///< nodes: value is the node's median, gpu its worst GPU
     std::size_t group = 0;
     std::size_t node = 0;  ///< into Analysis::nodes
     std::size_t gpu = 0;   ///< into the report's gpus

@@ -23,6 +23,7 @@ struct Gpu {
     Name board = kNoName;  ///< board_key; empty: the report does not know the board
     std::string identity;  ///< serial, else UUID; empty: the report holds neither
     Verdict verdict = Verdict::unknown;
+    Name firmware = kNoName;    ///< vbios_version
     std::vector<Value> values;  ///< sorted by the metric's text, each metric once
 };
 
@@ -58,6 +59,7 @@ struct NodeReport {
                       ///< the node's name
     std::string report_id;  ///< the same id twice is one report
     std::string created;
+    std::string where;  ///< the file it was read from, and the line where it holds several; empty: no file
     std::string boot_id;
     Name provider = kNoName, instance_type = kNoName, region = kNoName, zone = kNoName;
     Name driver = kNoName;  ///< "nvidia 570.133.20", "amdgpu 6.12.12"; both where both are loaded
@@ -85,6 +87,8 @@ struct Rejected {
 struct Fleet {
     Vocabulary names;
     std::vector<NodeReport> reports;
+    std::vector<NodeReport> conflicting;  ///< of one report_id, with different content: no evidence, kept so
+                                          ///< that a summary of summaries finds them again
     std::vector<Rejected> rejected;
 };
 

@@ -30,8 +30,12 @@ struct Policy {
     std::size_t min_group = 8;  ///< fewer GPUs of a kind have no "normal"
     double max_age_hours =
         0;  ///< older reports are no evidence; 0: any age. Measured against the newest report
-    bool accept_unverified = true;  ///< false: a report whose signature was not checked is no evidence
-    bool accept_unknown = false;    ///< true: a node whose verdict is unknown may be accepted
+    bool accept_unverified = true;   ///< false: a report whose signature was not checked is no evidence
+    bool accept_unknown = false;     ///< true: a node whose verdict is unknown may be accepted
+    bool accept_uncompared = false;  ///< true: a node may be accepted whose speed was not measured, or has
+                                     ///< too few peers to be compared with
+    double unlike_share = 0.05;  ///< a driver, kernel or firmware that no more than this share of the peers
+                                 ///< has is a quarantine (a single node always); 0: it is not looked at
     double max_reject_share = 1.0;  ///< more than this share rejected: the fleet is rejected and the notes
                                     ///< say to look for a common cause first
 };

@@ -22,13 +22,22 @@ struct ReadOptions {
 };
 
 /// One report, one signed envelope (DSSE, payloadType of gpucheck reports), one condensed report or one
-/// summary document (all its reports) is added. An error is a sentence. `text` needs no padding.
+/// summary document (all its reports) is added. An error is a sentence. `text` needs no padding. With a
+/// folder of keys only a signature makes a report verified; without, what a condensed report says of itself
+/// counts.
 std::optional<std::string> add_document(Fleet& fleet, std::string_view text, const ReadOptions& options);
 
 /// Files, folders (recursively: *.json *.jsonl *.report and their .gz .zst .xz), "-" for stdin. An error is
 /// about the options or about a PATH that is not there; what is inside goes to `fleet.rejected`.
 std::optional<std::string> read_paths(Fleet& fleet, const std::vector<std::string>& paths,
                                       const ReadOptions& options);
+
+/// Puts what was added into the one order that does not depend on the order of adding, keeps a report that
+/// was read twice once, and rejects reports that share an id and differ. read_paths does it itself; after
+/// add_document the caller does.
+void settle(Fleet& fleet);
+/// The rows that settle adds to `rejected` for reports that share an id.
+std::vector<Rejected> conflict_rows(const Fleet& fleet);
 
 /// The report cut to what add_document reads, as one line of JSON: reading it again gives the same
 /// NodeReport.

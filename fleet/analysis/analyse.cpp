@@ -1,0 +1,190 @@
+// Four hundred reports into one decision: which nodes are out, which are slow against their peers, what the
+// bad ones share; see fleet/model/policy.h.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "fleet/analysis/work.h"
+
+namespace gpucheck::fleet {
+namespace {
+
+constexpr std::array<Decision, 4> kWorstFirst{Decision::reject, Decision::quarantine, Decision::no_evidence,
+                                              Decision::accept};
+
+std::size_t rank_of(Decision decision) {
+    return static_cast<std::size_t>(std::find(kWorstFirst.begin(), kWorstFirst.end(), decision) -
+                                    kWorstFirst.begin());
+}
+
+/// A hundred for each step of the decision, and below a hundred for what was found: each rule that spoke,
+/// each failing code, how far its measurements are off.
+double evidence_of(const Work& work, std::size_t node, double off) {
+    const NodeResult& result = work.nodes[node];
+    const NodeReport& report = work.report(node);
+    double found = off + 5 * static_cast<double>(result.reasons.size());
+    for (const Problem& problem : report.problems) {
+        if (problem.verdict == Verdict::fail) found += 10;
+        if (problem.verdict == Verdict::unknown) found += 2;
+        if (problem.verdict == Verdict::warn) found += 1;
+    }
+    return 100.0 * static_cast<double>(rank_of(Decision::accept) - rank_of(result.decision)) +
+           std::min(found, 99.0);
+}
+
+void decide_nodes(Work& work) {
+    std::vector<double> off(work.nodes.size());
+    for (const Outlier& outlier : work.outliers)
+        off[outlier.node] += std::min(20.0, 100 * std::fabs(1 - outlier.ratio));
+    for (std::size_t node = 0; node < work.nodes.size(); ++node) {
+        NodeResult& result = work.nodes[node];
+        std::sort(result.reasons.begin(), result.reasons.end(), [](const Reason& a, const Reason& b) {
+            return std::tuple(rank_of(a.decision), std::string_view(a.rule), a.gpu,
+                              std::string_view(a.text)) <
+                   std::tuple(rank_of(b.decision), std::string_view(b.rule), b.gpu, std::string_view(b.text));
+        });
+        const auto same = [](const Reason& a, const Reason& b) {
+            return a.decision == b.decision && a.rule == b.rule && a.gpu == b.gpu && a.text == b.text;
+        };
+        result.reasons.erase(std::unique(result.reasons.begin(), result.reasons.end(), same),
+                             result.reasons.end());
+        result.decision = result.reasons.empty() ? Decision::accept : result.reasons.front().decision;
+        result.evidence = evidence_of(work, node, off[node]);
+    }
+}
+
+/// Worst first; what points to nodes follows them to their new places.
+void rank(Work& work, Analysis& analysis) {
+    std::vector<std::size_t> order(work.nodes.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return work.nodes[a].evidence > work.nodes[b].evidence;
+    });
+    std::vector<std::size_t> place(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+    for (const std::size_t node : order) analysis.nodes.push_back(std::move(work.nodes[node]));
+    for (WorkGroup& group : work.groups) {
+        for (std::size_t& node : group.group.nodes) node = place[node];
+        std::sort(group.group.nodes.begin(), group.group.nodes.end());
+        analysis.groups.push_back(std::move(group.group));
+    }
+    analysis.outliers = std::move(work.outliers);
+    for (Outlier& outlier : analysis.outliers) outlier.node = place[outlier.node];
+    std::sort(analysis.outliers.begin(), analysis.outliers.end(), [](const Outlier& a, const Outlier& b) {
+        return std::tie(a.z, a.node, a.gpu, a.metric, a.against) <
+               std::tie(b.z, b.node, b.gpu, b.metric, b.against);
+    });
+}
+
+std::string counted(std::size_t count, const std::string& what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+/// `rejected`: nodes. The fleet is accepted when every node is, every input was a report, and there is one.
+void decide_fleet(const Fleet& fleet, const Policy& policy, Analysis& analysis) {
+    for (const NodeResult& node : analysis.nodes) ++analysis.decisions[node.decision];
+    const auto count = [&](Decision decision) {
+        const auto found = analysis.decisions.find(decision);
+        return found == analysis.decisions.end() ? std::size_t{0} : found->second;
+    };
+    const std::size_t all = analysis.nodes.size(), rejected = count(Decision::reject);
+    const std::size_t quarantined = count(Decision::quarantine), unjudged = count(Decision::no_evidence);
+    if (rejected != 0)
+        analysis.why.push_back(counted(rejected, "node") + " of " + std::to_string(all) + " rejected");
+    if (quarantined != 0)
+        analysis.why.push_back(counted(quarantined, "node") + " in quarantine until somebody has looked");
+    if (unjudged != 0) analysis.why.push_back(counted(unjudged, "node") + " without enough evidence");
+    if (!fleet.rejected.empty())
+        analysis.why.push_back(counted(fleet.rejected.size(), "input") + " could not be read as a report");
+    if (all == 0) analysis.why.emplace_back("there is no report");
+    const bool too_many = static_cast<double>(rejected) > policy.max_reject_share * static_cast<double>(all);
+    if (rejected != 0 && too_many)
+        analysis.notes.push_back(
+            "more than " + number(policy.max_reject_share * 100, 3) +
+            " % of the nodes are rejected: look for a common cause before any is sent back");
+    if (rejected != 0) {
+        analysis.decision = Decision::reject;
+    } else if (quarantined + unjudged + fleet.rejected.size() != 0 || all == 0) {
+        analysis.decision = Decision::no_evidence;
+    } else {
+        analysis.decision = Decision::accept;
+        analysis.why.push_back("all " + counted(all, "node") + " pass, and none stands out from its peers");
+    }
+}
+
+void note_excused(const Work& work, Analysis& analysis) {
+    std::map<std::string, std::size_t> excused;
+    for (std::size_t node = 0; node < work.nodes.size(); ++node) {
+        if (!work.counts[node]) ++excused[work.nodes[node].reasons.front().rule];
+    }
+    for (const auto& [rule, count] : excused)
+        analysis.notes.push_back(counted(count, "node") + " with no evidence: " + rule);
+}
+
+/// One GPU in two places at the newest reports of both: it moved between them, or somebody copied its name.
+void note_doubles(const Work& work, Analysis& analysis) {
+    std::vector<std::pair<std::string_view, std::size_t>> seen;
+    for (std::size_t node = 0; node < work.nodes.size(); ++node) {
+        for (const Gpu& gpu : work.report(node).gpus) {
+            if (work.counts[node] && !gpu.identity.empty()) seen.emplace_back(gpu.identity, node);
+        }
+    }
+    std::sort(seen.begin(), seen.end());
+    std::size_t doubles = 0;
+    std::string example;
+    for (std::size_t i = 1; i < seen.size(); ++i) {
+        if (seen[i].first != seen[i - 1].first) continue;
+        if (doubles++ == 0)
+            example = std::string(seen[i].first) + " in " + work.report(seen[i - 1].second).node + " and " +
+                      work.report(seen[i].second).node;
+    }
+    if (doubles != 0)
+        analysis.notes.push_back(counted(doubles, "GPU identity") + " seen twice, such as " + example +
+                                 ": moved between the reports, or not told apart");
+}
+
+}  // namespace
+
+Analysis analyse(const Fleet& fleet, const Policy& policy, const Baseline* baseline) {
+    Analysis analysis;
+    Selection selection = select_reports(fleet, policy);
+    Work work(fleet, policy);
+    work.baseline = baseline;
+    work.nodes = std::move(selection.nodes);
+    work.counts = std::move(selection.counts);
+    analysis.notes = std::move(selection.notes);
+    note_excused(work, analysis);
+    note_doubles(work, analysis);
+    group_nodes(work);
+    for (std::size_t group = 0; group < work.groups.size(); ++group) {
+        for (const Name metric : work.groups[group].metrics)
+            work.groups[group].group.metrics.push_back(judge_metric(work, group, metric));
+    }
+    find_liars(work);
+    find_unlike(work);
+    find_offenders(work, analysis.offenders);
+    apply_policy(work);
+    analysis.commons = find_commons(work);
+    for (std::string& note : work.notes) analysis.notes.push_back(std::move(note));
+    decide_nodes(work);
+    rank(work, analysis);
+    decide_fleet(fleet, policy, analysis);
+    return analysis;
+}
+
+Baseline learn(const Fleet& fleet, const Policy& policy) {
+    Baseline baseline;
+    const Analysis analysis = analyse(fleet, policy, nullptr);
+    for (const NodeResult& node : analysis.nodes)
+        baseline.created = std::max(baseline.created, fleet.reports[node.report].created);
+    for (const Group& group : analysis.groups) {
+        for (const MetricSummary& metric : group.metrics) {
+            // A centre borrowed from other drivers is theirs to tell.
+            if (metric.judged && metric.centre && metric.distribution.count >= policy.min_group)
+                baseline.rows.push_back({group.key, metric.metric, *metric.centre});
+        }
+    }
+    return baseline;
+}
+
+}  // namespace gpucheck::fleet

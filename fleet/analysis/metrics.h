@@ -1,0 +1,23 @@
+// Which way each measurement is good, and which are no speed at all: a GPU that draws less power is not a
+// slow one.
+#pragma once
+
+#include <string_view>
+
+namespace gpucheck::fleet {
+
+struct Direction {
+    bool judged = false;
+    bool more_is_better = true;
+};
+
+/// Rates (GB/s, TFLOP/s, TOP/s) are better when they are more; times (launch_us, *_ms) when they are less.
+/// Power, temperature, capacity and whatever is not known are shown and not judged.
+Direction direction_of(std::string_view metric);
+
+/// `pattern` is a metric's name, "*" for all, or has one "*" at its beginning or its end.
+bool metric_matches(std::string_view pattern, std::string_view metric);
+/// `pattern` is a code, or a prefix with ".*" at its end.
+bool code_matches(std::string_view pattern, std::string_view code);
+
+}  // namespace gpucheck::fleet

@@ -1,0 +1,120 @@
+// What an analysis is made of on its way: nodes in the order of their names, groups of like GPUs, and one
+// measurement of one group at a time, so that 100,000 nodes need little beside their reports.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "fleet/analysis/metrics.h"
+#include "fleet/analysis/selection.h"
+#include "fleet/analysis/statistics.h"
+#include "fleet/model/policy.h"
+
+namespace gpucheck::fleet {
+
+struct Member {
+    std::uint32_t node = 0, gpu = 0;
+};
+
+struct Cell {
+    float value = 0;
+    std::uint32_t node = 0, gpu = 0;
+};
+
+struct WorkGroup {
+    Group group;
+    std::vector<Member> members;  ///< GPUs of nodes that count, by node
+    std::vector<Name> metrics;    ///< by text
+    std::size_t cohort = 0;       ///< groups that differ in nothing but the driver
+};
+
+/// What one rule of the policy found on one node.
+struct Hit {
+    Outlier worst;  ///< metric empty: not about a measurement
+    std::size_t gpus = 0;
+    bool whole_node = false;
+    bool capped = false;  ///< the comparison is too weak for a rejection
+    std::vector<Name> missing;
+};
+
+/// A problem that a node has, for what the bad ones have in common.
+struct Mark {
+    std::uint32_t node = 0;
+    int gpu = -1;
+    std::uint32_t problem = 0;  ///< into Work::problems
+    bool hard = true;           ///< false: its cause is the property itself (an unlike driver)
+};
+
+/// How far a node stands from being plausible, over all its measurements.
+struct Plausibility {
+    std::uint16_t spreads = 0, uniform = 0,
+                  identical = 0;  ///< measurements with a spread; with none to speak of
+};
+
+struct Work {
+    Work(const Fleet& of, const Policy& by) : fleet(of), policy(by) {}
+
+    const Fleet& fleet;
+    const Policy& policy;
+    const Baseline* baseline = nullptr;
+    std::vector<NodeResult> nodes;
+    std::vector<bool> counts;
+    std::vector<WorkGroup> groups;
+    std::vector<std::vector<std::size_t>> cohorts;
+    std::size_t gpu_comparisons = 0, node_comparisons = 0;
+    std::vector<std::size_t> first_gpu;  ///< of each node, into the two below
+    std::vector<bool> measured, compared;
+    std::vector<Plausibility> plausibility;
+    std::vector<Outlier> outliers;
+    std::map<std::pair<std::uint32_t, std::size_t>, Hit> hits;  ///< by node and rule
+    std::vector<std::string> problems;
+    std::map<std::string, std::uint32_t, std::less<>> problem_numbers;
+    std::vector<Mark> marks;
+    std::vector<std::string> notes;
+    std::map<std::pair<std::size_t, Name>, Settled> pooled;  ///< by cohort and metric
+
+    const NodeReport& report(std::size_t node) const { return fleet.reports[nodes[node].report]; }
+    const Gpu& gpu(const Cell& cell) const { return report(cell.node).gpus[cell.gpu]; }
+    const std::string& text(Name name) const { return fleet.names.text(name); }
+    void add(std::size_t node, Decision decision, std::string rule, std::string text, int gpu = -1) {
+        nodes[node].reasons.push_back({decision, std::move(rule), std::move(text), gpu});
+    }
+    void mark(std::size_t node, int gpu, std::string_view problem, bool hard = true);
+};
+
+/// Fills groups, cohorts and what is counted over them.
+void group_nodes(Work& work);
+/// The values of one metric over `members`; what is no number is left out, as if it had not been measured.
+std::vector<Cell> column_of(const Work& work, const std::vector<Member>& members, Name metric);
+
+/// Judges one metric of one group; fills the summary's centre, outliers, hits and marks.
+MetricSummary judge_metric(Work& work, std::size_t group, Name metric);
+/// What a rule finds: `gpu` alone for measurements, the whole node where it is compared as one.
+void apply_rules(Work& work, const WorkGroup& group, const Outlier& outlier, double goodness_ratio,
+                 bool beyond, bool capped);
+/// Rules that need no peers: a value in its own unit, or a ratio alone.
+bool has_plain_rules(const Policy& policy, std::string_view metric);
+void apply_missing(Work& work, const WorkGroup& group, Name metric, const std::vector<Cell>& column);
+
+/// Numbers that no such GPU gives: above the datasheet, alike to the last digit, without spread, copied.
+void judge_plausibility(Work& work, const WorkGroup& group, std::string_view metric,
+                        const std::vector<Cell>& column);
+void find_liars(Work& work);
+
+/// Nodes whose driver, kernel or firmware their peers do not have.
+void find_unlike(Work& work);
+void find_offenders(Work& work, std::vector<Offender>& offenders);
+void apply_policy(Work& work);
+std::vector<Common> find_commons(const Work& work);
+
+/// "2791", "0.9401": what fits into a sentence.
+std::string number(double value, int digits = 4);
+std::string group_name(const GroupKey& key);
+
+}  // namespace gpucheck::fleet

@@ -1,0 +1,95 @@
+// argv into options; a wrong command line ends with 64 and says what would have been right.
+#include "fleet/cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "agent/report/exit_status.h"
+#include "agent/version.h"
+
+namespace gpucheck::fleet {
+namespace {
+
+const char* const kFooter = R"(examples:
+  gpucheck fleet summary reports/                    400 report files, one decision
+  cat *.json | gpucheck fleet summary -              the same from standard input
+  gpucheck fleet summary reports/ --format json --output today.json
+                                                     for programs; can be summed up again
+  gpucheck fleet summary site-a.json site-b.json     a summary of summaries is that of the whole
+
+exit status: 0 accepted, 1 rejected, 2 not enough
+             evidence, 64 wrong command line or unusable file, 70 gpucheck-fleet itself broke
+
+More: man gpucheck-fleet.)";
+
+void add_judge_options(CLI::App& app, JudgeOptions& options) {
+    app.add_option("--labels", options.read.labels_file,
+                   "What you know of the nodes (rack, image): CSV with the node first, and a line of names")
+        ->option_text("FILE");
+    app.add_option("--keys", options.read.keys_folder,
+                   "Trust signatures by the public keys in DIR (*.pem, *.pub), and no others")
+        ->option_text("DIR");
+}
+
+void add_output(CLI::App& app, std::string& output) {
+    app.add_option("--output", output, "Write to FILE, whole or not at all, instead of standard output")
+        ->option_text("FILE");
+}
+
+void add_format(CLI::App& app, std::string& format, std::vector<std::string> formats, const char* shown) {
+    app.add_option("--format", format, "text is the default")
+        ->option_text(shown)
+        ->check(CLI::IsMember(std::move(formats)).description(""));
+}
+
+void add_top(CLI::App& app, std::size_t& top) {
+    app.add_option("--top", top, "Rows of each table of the text (default 20); what is left out is counted")
+        ->option_text("N")
+        ->check(CLI::Range(1, 1'000'000).description(""));
+}
+
+void add_paths(CLI::App& app, std::vector<std::string>& paths) {
+    app.add_option(
+           "PATH", paths,
+           "Report files, JSON lines, summaries, folders (*.json, *.jsonl, *.report), also gzip, xz or "
+           "zstd; - for standard input")
+        ->required()
+        ->option_text(" ");
+}
+
+}  // namespace
+
+Command parse(int argc, const char* const* argv) {
+    CLI::App app{
+        "Decides over a fleet by its reports: which nodes are out, which are slow against their peers, what "
+        "the "
+        "bad ones share, what changed.",
+        "gpucheck fleet"};
+    app.set_version_flag("--version", "gpucheck-fleet " + std::string(kVersion), "Print the version");
+    app.set_help_flag("--help,-h", "Print this help");
+    app.footer(kFooter);
+    app.require_subcommand(1, 1);
+    app.get_formatter()->column_width(34);
+
+    SummaryOptions summary;
+    CLI::App* sum =
+        app.add_subcommand("summary", "Decide: accept, reject, or not enough evidence; and say why");
+    add_paths(*sum, summary.paths);
+    add_format(*sum, summary.format, {"text", "json", "jsonl"}, "text|json|jsonl");
+    add_output(*sum, summary.output);
+    add_top(*sum, summary.top);
+    add_judge_options(*sum, summary.judge);
+
+    for (CLI::App* command : app.get_subcommands(nullptr))
+        command->set_help_flag("--help,-h", "Print this help");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        const int status = app.exit(error, std::cout, std::cerr);
+        std::cout.flush();
+        return Stop{status == 0 ? (std::cout ? 0 : kSoftware) : kUsage};
+    }
+    return summary;
+}
+
+}  // namespace gpucheck::fleet

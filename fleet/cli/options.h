@@ -1,0 +1,36 @@
+// The command line of gpucheck-fleet as data.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "fleet/model/read.h"
+
+namespace gpucheck::fleet {
+
+/// What a decision rests on; shared by all commands that make one.
+struct JudgeOptions {
+    ReadOptions read;
+};
+
+struct SummaryOptions {
+    JudgeOptions judge;
+    std::vector<std::string> paths;
+    std::string format = "text";  ///< text, json, jsonl
+    std::string output;           ///< file; empty: standard output
+    std::size_t top = 20;
+};
+
+/// Nothing more to do: help or version was printed (0), or the command line was wrong (64).
+struct Stop {
+    int status = 0;
+};
+
+using Command = std::variant<Stop, SummaryOptions>;
+
+/// Prints help, version and errors itself.
+Command parse(int argc, const char* const* argv);
+
+}  // namespace gpucheck::fleet

@@ -1,0 +1,207 @@
+// An analysis for whoever is called at night: the decision first, then which nodes and why, and never a
+// number without what it is compared with.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "agent/report/escape.h"
+#include "agent/report/layout.h"
+#include "agent/report/words.h"
+#include "fleet/show/show.h"
+#include "fleet/show/words.h"
+
+namespace gpucheck::fleet {
+namespace {
+
+using report::plain;
+
+std::string headline(const Fleet& fleet, const Analysis& analysis, const ShowOptions& options) {
+    const auto number = [&](Decision decision) {
+        const auto found = analysis.decisions.find(decision);
+        return found == analysis.decisions.end() ? std::size_t{0} : found->second;
+    };
+    const std::string of = report::plural(analysis.nodes.size(), "node");
+    std::string text = of + ": " + std::to_string(number(Decision::accept)) + " accepted, " +
+                       std::to_string(number(Decision::reject)) + " rejected, " +
+                       std::to_string(number(Decision::quarantine)) + " in quarantine, " +
+                       std::to_string(number(Decision::no_evidence)) + " without enough evidence";
+    if (!fleet.rejected.empty()) text += "; " + report::plural(fleet.rejected.size(), "input") + " not read";
+    return coloured(shout(analysis.decision), analysis.decision, options.colour) + ": " + text + "\n";
+}
+
+// "and 380 more"
+void left_out(std::string& out, std::size_t all, std::size_t shown) {
+    if (all > shown) out += "  and " + std::to_string(all - shown) + " more\n";
+}
+
+void add_table(std::string& out, const report::Table& table, const ShowOptions& options) {
+    for (const std::string& line : table.lines(options.width - 2)) out += "  " + line + "\n";
+}
+
+void add_nodes(std::string& out, const Fleet& fleet, const Analysis& analysis, const ShowOptions& options) {
+    std::vector<const NodeResult*> shown;
+    for (const NodeResult& node : analysis.nodes) {
+        if (node.decision != Decision::accept) shown.push_back(&node);
+    }
+    if (shown.empty()) return;
+    out += "\nNodes that are not accepted, worst first\n";
+    const std::size_t most = std::min(options.top, shown.size());
+    for (std::size_t i = 0; i < most; ++i) {
+        const NodeResult& node = *shown[i];
+        const NodeReport& report = fleet.reports[node.report];
+        const std::string word(word_of(node.decision));
+        out += "  " + coloured(word == "no_evidence" ? "no evidence" : word, node.decision, options.colour) +
+               "  " + plain(report.node);
+        if (report.simulated || report.injected) out += "  (a rehearsal, not live hardware)";
+        out += '\n';
+        constexpr std::size_t kMostReasons = 5;
+        for (std::size_t r = 0; r < std::min(kMostReasons, node.reasons.size()); ++r) {
+            const Reason& reason = node.reasons[r];
+            std::string where;
+            if (reason.gpu >= 0 && static_cast<std::size_t>(reason.gpu) < report.gpus.size())
+                where = fleet.names.text(report.gpus[static_cast<std::size_t>(reason.gpu)].bdf);
+            // The sentence often names the GPU itself.
+            const std::string told = where.empty() || reason.text.find(where) != std::string::npos
+                                         ? reason.text
+                                         : where + ": " + reason.text;
+            out += report::paragraph("      ", plain(told, 1000), options.width);
+        }
+        if (node.reasons.size() > kMostReasons)
+            out += "      and " + std::to_string(node.reasons.size() - kMostReasons) + " more reasons\n";
+    }
+    left_out(out, shown.size(), most);
+}
+
+std::string group_name(const GroupKey& key) {
+    std::string text = key.board.empty() ? "unknown board" : key.board;
+    for (const std::string& part : {key.instance_type, key.driver, key.profile}) {
+        if (!part.empty()) text += ", " + part;
+    }
+    return plain(text);
+}
+
+void add_group(std::string& out, const Analysis& analysis, std::size_t index, const ShowOptions& options) {
+    const Group& group = analysis.groups[index];
+    out += "\n" + group_name(group.key) + ": " + report::plural(group.nodes.size(), "node") + " (";
+    bool first = true;
+    for (const auto& [verdict, count] : group.verdicts) {
+        out += (first ? "" : ", ") + std::to_string(count) + ' ' + std::string(name_of(verdict));
+        first = false;
+    }
+    out += ")\n";
+    if (group.metrics.empty()) {
+        out += "  nothing was measured\n";
+        return;
+    }
+    report::Table table(
+        {"measurement", "GPUs", "median", "spread", "5 %", "95 %", "normal", "bar", "outliers"});
+    for (const MetricSummary& metric : group.metrics) {
+        const Distribution& spread = metric.distribution;
+        const auto outliers = std::count_if(
+            analysis.outliers.begin(), analysis.outliers.end(),
+            [&](const Outlier& each) { return each.group == index && each.metric == metric.metric; });
+        const std::string normal =
+            !metric.judged   ? "not judged"
+            : !metric.centre ? "unknown"
+                             : figure(metric.centre->value) + (metric.from_baseline ? " (baseline)" : "");
+        table.add({plain(metric.metric), std::to_string(spread.count), figure(spread.median),
+                   spread.median > 0 ? percent(spread.mad / spread.median) : "-", figure(spread.p05),
+                   figure(spread.p95), normal,
+                   metric.judged && metric.centre ? figure(metric.centre->bar) : "-",
+                   outliers > 0 ? std::to_string(outliers) : "-"});
+    }
+    add_table(out, table, options);
+}
+
+void add_groups(std::string& out, const Analysis& analysis, const ShowOptions& options) {
+    const std::size_t most = std::min(options.top, analysis.groups.size());
+    for (std::size_t i = 0; i < most; ++i) add_group(out, analysis, i, options);
+    if (analysis.groups.size() > most)
+        out += "\nand " + std::to_string(analysis.groups.size() - most) + " more groups\n";
+}
+
+void add_outliers(std::string& out, const Fleet& fleet, const Analysis& analysis,
+                  const ShowOptions& options) {
+    if (analysis.outliers.empty()) return;
+    out += "\nSlow against their peers, worst first\n";
+    report::Table table({"node", "GPU", "measurement", "value", "normal", "of normal", "z", "against"});
+    const std::size_t most = std::min(options.top, analysis.outliers.size());
+    for (std::size_t i = 0; i < most; ++i) {
+        const Outlier& each = analysis.outliers[i];
+        const NodeReport& report = fleet.reports[analysis.nodes[each.node].report];
+        const bool known = each.gpu < report.gpus.size();
+        table.add({plain(report.node), known ? plain(fleet.names.text(report.gpus[each.gpu].bdf)) : "",
+                   plain(each.metric), figure(each.value), figure(each.centre), percent(each.ratio),
+                   figure(each.z), std::string(against_words(each.against))});
+    }
+    add_table(out, table, options);
+    left_out(out, analysis.outliers.size(), most);
+}
+
+void add_commons(std::string& out, const Analysis& analysis, const ShowOptions& options) {
+    if (analysis.commons.empty()) return;
+    out += "\nWhat the bad ones share, more often than chance explains\n";
+    const std::size_t most = std::min(options.top, analysis.commons.size());
+    for (std::size_t i = 0; i < most; ++i) {
+        const Common& each = analysis.commons[i];
+        const std::string told = each.property + " " + each.value + ": " + std::to_string(each.bad_with) +
+                                 " of " + std::to_string(each.with) + " have " +
+                                 (each.problem == "any" ? std::string("a problem") : each.problem) +
+                                 ", of all " + std::to_string(each.bad) + " of " + std::to_string(each.all) +
+                                 " (chance: " + chance(each.p) + ")";
+        out += report::paragraph("  ", plain(told, 1000), options.width);
+    }
+    left_out(out, analysis.commons.size(), most);
+}
+
+void add_offenders(std::string& out, const Analysis& analysis, const ShowOptions& options) {
+    if (analysis.offenders.empty()) return;
+    out += "\nBad before, wherever they sat\n";
+    const std::size_t most = std::min(options.top, analysis.offenders.size());
+    for (std::size_t i = 0; i < most; ++i) {
+        const Offender& each = analysis.offenders[i];
+        std::string told = "GPU " + each.identity + ": " + std::to_string(each.times.size()) + " times";
+        if (!each.times.empty()) {
+            const Offender::Time &first = each.times.front(), &last = each.times.back();
+            told += ", first " + first.created + " on " + first.node + " (" + first.problem + "), last " +
+                    last.created + " on " + last.node + " (" + last.problem + ")";
+        }
+        out += report::paragraph("  ", plain(told, 1000), options.width);
+    }
+    left_out(out, analysis.offenders.size(), most);
+}
+
+void add_rejected(std::string& out, const Fleet& fleet, const Analysis& analysis,
+                  const ShowOptions& options) {
+    if (!analysis.notes.empty()) out += "\nNot judged\n";
+    for (const std::string& note : analysis.notes)
+        out += report::paragraph("  ", plain(note, 1000), options.width);
+    if (fleet.rejected.empty()) return;
+    out += "\nNot read: no evidence about any node\n";
+    const std::size_t most = std::min(options.top, fleet.rejected.size());
+    for (std::size_t i = 0; i < most; ++i) {
+        const Rejected& row = fleet.rejected[i];
+        out += report::paragraph("  ", plain(row.where, 500) + ": " + plain(row.why, 1000), options.width);
+    }
+    left_out(out, fleet.rejected.size(), most);
+}
+
+}  // namespace
+
+std::string summary_text(const Fleet& fleet, const Analysis& analysis, const ShowOptions& options) {
+    std::string out = headline(fleet, analysis, options);
+    for (const std::string& why : analysis.why)
+        out += report::paragraph("  ", plain(why, 1000), options.width);
+    std::string judged = "by the policy \"" + options.policy + "\"";
+    if (!options.baseline.empty()) judged += " and the baseline of " + options.baseline;
+    out += report::paragraph("  ", plain(judged), options.width);
+    add_nodes(out, fleet, analysis, options);
+    add_outliers(out, fleet, analysis, options);
+    add_commons(out, analysis, options);
+    add_offenders(out, analysis, options);
+    add_groups(out, analysis, options);
+    add_rejected(out, fleet, analysis, options);
+    return out;
+}
+
+}  // namespace gpucheck::fleet
