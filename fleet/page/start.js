@@ -1,0 +1,65 @@
+// Puts the sections up in the order of their weight: the nodes at once, the rest when the browser has drawn
+// those.
+'use strict';
+
+function showSections() {
+    const list = document.getElementById('sections');
+    list.replaceChildren(...[...document.querySelectorAll('main > section:not([hidden])')].map((section) =>
+        el('li', {}, el('a', {href: '#' + section.id}, section.dataset.name))));
+}
+
+function openRemembered(name) {
+    if (nodeOf.has(name)) openNode(nodeOf.get(name));
+}
+
+// Paper takes no clicks: the rows that a reader would page to are printed, up to a limit that is said.
+function wirePrint() {
+    let before = null;
+    addEventListener('beforeprint', () => {
+        before = [nodePager.page, nodePager.size, heatPager.size];
+        nodePager.size = kRowsOnPaper;
+        nodePager.show(shownNodes.length, 0);
+        document.documentElement.classList.add('paper');
+        if (hasCharts) {
+            for (const figure of document.querySelectorAll('#plots figure')) if (!charts.has(figure)) plot(figure, figure.metric);
+            redrawCharts();
+        }
+        if (shownNodes.length > kRowsOnPaper)
+            document.getElementById('status').append(el('span', {class: 'on-paper'}, ' Printed: the first ' + kRowsOnPaper + '; filter to print others.'));
+    });
+    addEventListener('afterprint', () => {
+        document.documentElement.classList.remove('paper');
+        document.querySelector('#status .on-paper')?.remove();
+        if (before) nodePager.size = before[1];
+        nodePager.show(shownNodes.length, before ? before[0] : 0);
+        if (hasCharts) redrawCharts();
+    });
+}
+
+function start() {
+    const node = recall();
+    wireFilter();
+    wireKeys();
+    wireDialog();
+    showShares();
+    showNodes(false);
+    document.getElementById('shared').hidden = data.commons.length === 0;
+    const rest = () => {
+        showCommons();
+        showOffenders();
+        showMeasured();
+        showHeat();
+        showCost();
+        showUnjudged();
+        showSections();
+        reachable();
+        openRemembered(node);
+        document.documentElement.dataset.ready = 'yes';
+    };
+    requestAnimationFrame(() => setTimeout(rest));
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { if (hasCharts) redrawCharts(); });
+    addEventListener('resize', reachable);
+    addEventListener('hashchange', () => { const name = recall(); if (name && name !== openedName) openRemembered(name); });
+    wirePrint();
+}
+start();
