@@ -31,7 +31,6 @@ struct ServeOptions {
     std::size_t max_connections = 4096;                      ///< the longest idle one goes when more come
     unsigned threads = 0;                                    ///< 0: one a core, at least 2
     unsigned page_every_s = 5;                               ///< the page is made again at most that often
-    std::string labels_file;                                 ///< as of ReadOptions, for the page
     Policy policy = default_policy();
     std::optional<Baseline> baseline;
 };
