@@ -11,8 +11,8 @@ say() { printf '\n== %s\n' "$*"; }
 
 # Debian's names; the same on Ubuntu 22.04 and 24.04.
 packages_run="g++ cmake ninja-build pkg-config nlohmann-json3-dev libspdlog-dev libfmt-dev libcli11-dev zlib1g-dev liblzma-dev libzstd-dev
-libcurl4-openssl-dev libssl-dev libsimdjson-dev libjs-chart.js"
-packages_test="$packages_run libgtest-dev python3 python3-jsonschema python3-yaml binutils man-db git dpkg-dev file genisoimage
+libcurl4-openssl-dev libssl-dev libsimdjson-dev libjs-chart.js libboost-dev libsqlite3-dev libpqxx-dev"
+packages_test="$packages_run libgtest-dev postgresql python3 python3-jsonschema python3-yaml binutils man-db git dpkg-dev file genisoimage
 mmdebstrap debian-archive-keyring qemu-system-x86 qemu-utils e2fsprogs shellcheck yamllint slurmctld slurmd slurm-client munge"
 
 # The fleet's page in a browser; Ubuntu's chromium is a snap, which CI's containers cannot run. Without it that test is skipped.

@@ -61,7 +61,8 @@ install(FILES cmake/package/lintian-overrides-fleet DESTINATION share/lintian/ov
 set(CPACK_PACKAGE_NAME gpucheck)
 set(CPACK_PACKAGE_VENDOR "gpucheck")
 set(CPACK_PACKAGE_CONTACT "The gpucheck authors <maintainers@gpucheck.example.org>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "says whether the GPUs of an instance are what was paid for")
+# Not CPACK_PACKAGE_DESCRIPTION_SUMMARY: it would begin the description of each package.
+set(summary "says whether the GPUs of an instance are what was paid for")
 set(CPACK_PACKAGE_DESCRIPTION
 "gpucheck judges the GPUs of a cloud instance at boot: present, driven,
 reachable, linked at full width and speed, healthy, fast, and computing
@@ -85,10 +86,11 @@ set(CPACK_COMPONENT_FLEET_DESCRIPTION
 "gpucheck-fleet turns the reports of many machines into one decision: which
 nodes are out, which are slow against their peers, what the bad ones share,
 and what changed since last time.")
-set(CPACK_DEBIAN_UNSPECIFIED_DESCRIPTION "${CPACK_PACKAGE_DESCRIPTION_SUMMARY}\n${CPACK_PACKAGE_DESCRIPTION}")
+set(CPACK_DEBIAN_UNSPECIFIED_DESCRIPTION "${summary}\n${CPACK_PACKAGE_DESCRIPTION}")
 set(CPACK_DEBIAN_FLEET_DESCRIPTION "decides over a fleet of GPU machines by their reports\n${CPACK_COMPONENT_FLEET_DESCRIPTION}")
 set(CPACK_RPM_COMPONENT_INSTALL ON)
 set(CPACK_RPM_MAIN_COMPONENT Unspecified)
+set(CPACK_RPM_PACKAGE_SUMMARY "${summary}")
 set(CPACK_RPM_FLEET_PACKAGE_NAME gpucheck-fleet)
 set(CPACK_RPM_FLEET_PACKAGE_SUMMARY "decides over a fleet of GPU machines by their reports")
 

@@ -19,6 +19,7 @@ struct Dispatch {
     int operator()(const SummaryOptions& options) const { return summary(options); }
     int operator()(const BaselineOptions& options) const { return baseline(options); }
     int operator()(const CompareOptions& options) const { return compare(options); }
+    int operator()(const HtmlOptions& options) const { return html(options); }
 };
 
 }  // namespace

@@ -8,5 +8,6 @@ namespace gpucheck::fleet {
 int summary(const SummaryOptions& options);
 int baseline(const BaselineOptions& options);
 int compare(const CompareOptions& options);
+int html(const HtmlOptions& options);
 
 }  // namespace gpucheck::fleet

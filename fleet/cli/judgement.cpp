@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fleet/analysis/files.h"
+#include "fleet/cli/output.h"
 #include "providers/disk/files.h"
 
 namespace gpucheck::fleet {
@@ -39,6 +40,27 @@ std::variant<Judgement, std::string> judgement(const JudgeOptions& options) {
     if (!result.policy.accept_unverified && options.read.keys_folder.empty())
         return options.policy_file + " accepts signed reports alone: name the keys you trust with --keys";
     return result;
+}
+
+int Decided::status() const {
+    if (analysis.decision == Decision::accept) return kAccepted;
+    return analysis.decision == Decision::reject ? kRejected : kNotEnough;
+}
+
+int decide(const JudgeOptions& options, const std::vector<std::string>& paths, Decided& decided) {
+    auto loaded = judgement(options);
+    if (const auto* error = std::get_if<std::string>(&loaded)) {
+        complain(*error);
+        return kUsage;
+    }
+    decided.judge = std::get<Judgement>(std::move(loaded));
+    if (const auto error = read_paths(decided.fleet, paths, options.read)) {
+        complain(*error);
+        return kUsage;
+    }
+    const Judgement& judge = decided.judge;
+    decided.analysis = analyse(decided.fleet, judge.policy, judge.baseline ? &*judge.baseline : nullptr);
+    return 0;
 }
 
 }  // namespace gpucheck::fleet

@@ -13,6 +13,7 @@ namespace {
 const char* const kFooter = R"(examples:
   gpucheck fleet summary reports/                    400 report files, one decision
   cat *.json | gpucheck fleet summary -              the same from standard input
+  gpucheck fleet html reports/ --output fleet.html   one page: plots, nodes, heat map
   gpucheck fleet summary reports/ --format json --output today.json
                                                      for programs; can be summed up again
   gpucheck fleet summary site-a.json site-b.json     a summary of summaries is that of the whole
@@ -106,6 +107,13 @@ Command parse(int argc, const char* const* argv) {
     add_top(*comp, compare.top);
     add_judge_options(*comp, compare.judge, false);
 
+    HtmlOptions html;
+    CLI::App* page =
+        app.add_subcommand("html", "Decide as summary does, and draw one page that needs no network");
+    add_paths(*page, html.paths);
+    add_output(*page, html.output);
+    add_judge_options(*page, html.judge, true);
+
     for (CLI::App* command : app.get_subcommands(nullptr))
         command->set_help_flag("--help,-h", "Print this help");
     try {
@@ -117,6 +125,7 @@ Command parse(int argc, const char* const* argv) {
     }
     if (sum->parsed()) return summary;
     if (base->parsed()) return baseline;
+    if (page->parsed()) return html;
     return compare;
 }
 

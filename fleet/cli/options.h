@@ -37,12 +37,18 @@ struct CompareOptions {
     std::size_t top = 20;
 };
 
+struct HtmlOptions {
+    JudgeOptions judge;
+    std::vector<std::string> paths;
+    std::string output;
+};
+
 /// Nothing more to do: help or version was printed (0), or the command line was wrong (64).
 struct Stop {
     int status = 0;
 };
 
-using Command = std::variant<Stop, SummaryOptions, BaselineOptions, CompareOptions>;
+using Command = std::variant<Stop, SummaryOptions, BaselineOptions, CompareOptions, HtmlOptions>;
 
 /// Prints help, version and errors itself.
 Command parse(int argc, const char* const* argv);

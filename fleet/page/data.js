@@ -25,8 +25,8 @@ const reasonStart = offsets(data.reason.count);
 const problemStart = offsets(data.problem.count);
 const earlierStart = offsets(data.earlier.count);
 
-// Several nodes may call themselves "localhost": the key tells them apart, and a name alone means the worst of
-// them.
+// Several nodes may call themselves "localhost": the key tells them apart, and a name alone means the worst
+// of them.
 const nodeOfKey = new Map(data.node.key.map((key, i) => [key, i]).reverse());
 const nodeOf = new Map(data.node.name.map((name, i) => [name, i]).reverse());
 const sharedNames = new Set(data.node.name.filter((name, i) => nodeOf.get(name) !== i));
@@ -43,7 +43,8 @@ const verdictOf = (node) => Number(data.node.verdict[node]);
 // "712,,698" -> Float64Array with NaN where nothing was measured; taken apart at the first look.
 const columns = new Map();
 function numbers(text, key) {
-    if (!columns.has(key)) columns.set(key, Float64Array.from(text.split(','), (part) => part === '' ? NaN : Number(part)));
+    if (!columns.has(key))
+        columns.set(key, Float64Array.from(text.split(','), (part) => part === '' ? NaN : Number(part)));
     return columns.get(key);
 }
 const metricColumn = (metric) => numbers(data.gpu.values[metric], 'metric ' + metric);
@@ -53,8 +54,10 @@ function el(tag, attributes, ...children) {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes || {})) {
         if (value === null || value === undefined || value === false) continue;
-        if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
-        else element.setAttribute(name, value === true ? '' : String(value));
+        if (name.startsWith('on'))
+            element.addEventListener(name.slice(2), value);
+        else
+            element.setAttribute(name, value === true ? '' : String(value));
     }
     for (const child of children.flat()) {
         if (child !== null && child !== undefined && child !== false) element.append(child);
@@ -63,17 +66,26 @@ function el(tag, attributes, ...children) {
 }
 
 // Units stand in the names of the metrics (docs/report.schema.json).
-const kUnits = [['_gb_s', 'GB/s'], ['_tflops', 'TFLOPS'], ['_tops', 'TOPS'], ['_us', 'µs'], ['_ms', 'ms'], ['_bytes', 'GB'], ['_gib', 'GiB'],
-                ['_mhz', 'MHz'], ['_mw', 'mW'], ['_w', 'W'], ['_c', '°C']];
+const kUnits = [
+    ['_gb_s', 'GB/s'], ['_tflops', 'TFLOPS'], ['_tops', 'TOPS'], ['_us', 'µs'], ['_ms', 'ms'],
+    ['_bytes', 'GB'], ['_gib', 'GiB'], ['_mhz', 'MHz'], ['_mw', 'mW'], ['_w', 'W'], ['_c', '°C']
+];
 function metricWords(metric) {
     const unit = kUnits.find(([end]) => metric.endsWith(end));
     const name = unit ? metric.slice(0, -unit[0].length) : metric;
-    return {name: name.replaceAll('_', ' '), unit: unit ? unit[1] : '', scale: unit && unit[0] === '_bytes' ? 1e-9 : 1};
+    return {
+        name: name.replaceAll('_', ' '),
+        unit: unit ? unit[1] : '',
+        scale: unit && unit[0] === '_bytes' ? 1e-9 : 1
+    };
 }
 
 const formats = new Map();
 function fixed(value, digits) {
-    if (!formats.has(digits)) formats.set(digits, new Intl.NumberFormat('en', {minimumFractionDigits: digits, maximumFractionDigits: digits}));
+    if (!formats.has(digits))
+        formats.set(
+            digits,
+            new Intl.NumberFormat('en', {minimumFractionDigits: digits, maximumFractionDigits: digits}));
     return formats.get(digits).format(value);
 }
 // About four digits, so that numbers of a column can be compared at a glance.
@@ -96,18 +108,25 @@ function quantile(sorted, share) {
 }
 
 function decisionMark(decision) {
-    return el('span', {class: 'mark ' + kDecisions[decision]}, el('span', {class: 'glyph', 'aria-hidden': 'true'}, kDecisionMarks[decision]),
-              ' ' + kDecisionWords[decision]);
+    return el(
+        'span', {class: 'mark ' + kDecisions[decision]},
+        el('span', {class: 'glyph', 'aria-hidden': 'true'}, kDecisionMarks[decision]),
+        ' ' + kDecisionWords[decision]);
 }
 function verdictMark(verdict) {
-    return el('span', {class: 'verdict v-' + kVerdicts[verdict]}, el('span', {class: 'glyph', 'aria-hidden': 'true'}, kVerdictMarks[verdict]),
-              ' ' + kVerdictWords[verdict]);
+    return el(
+        'span', {class: 'verdict v-' + kVerdicts[verdict]},
+        el('span', {class: 'glyph', 'aria-hidden': 'true'}, kVerdictMarks[verdict]),
+        ' ' + kVerdictWords[verdict]);
 }
 
 // `commands` of the catalogue's sentences as code.
 const withCode = (text) => text.split('`').map((part, i) => i % 2 ? el('code', {}, part) : part);
 
-const groupName = (group) => [group.board || 'unknown board', group.instance_type, group.driver, group.profile].filter(Boolean).join(' · ');
+const groupName =
+    (group) => [group.board || 'unknown board', group.instance_type, group.driver, group.profile]
+                   .filter(Boolean)
+                   .join(' · ');
 function gpuName(node, gpu) {
     const at = gpuStart[node] + gpu;
     return gpu >= 0 && at < gpuStart[node + 1] ? 'GPU ' + gpu + ' ' + names[data.gpu.bdf[at]] : '';

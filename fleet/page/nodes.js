@@ -3,7 +3,11 @@
 
 const kRowsOnAPage = 100;
 const kRowsOnPaper = 200;
-const filter = {text: '', decision: '', group: ''};
+const filter = {
+    text: '',
+    decision: '',
+    group: ''
+};
 let laterHeat = 0;
 let shownNodes = [];  // what the filter leaves, in the order on the screen
 
@@ -11,9 +15,12 @@ let shownNodes = [];  // what the filter leaves, in the order on the screen
 let haystacks = null;
 function haystack(node) {
     const n = data.node, parts = [n.name[node], n.key[node], n.report_id[node]];
-    for (const column of [n.provider, n.instance_type, n.region, n.zone, n.driver, n.kernel, n.os]) parts.push(names[column[node]]);
-    for (let i = 0; i + 1 < n.labels[node].length; i += 2) parts.push(names[n.labels[node][i]] + ' ' + names[n.labels[node][i + 1]]);
-    for (let i = gpuStart[node]; i < gpuStart[node + 1]; i++) parts.push(data.gpu.identity[i], names[data.gpu.board[i]]);
+    for (const column of [n.provider, n.instance_type, n.region, n.zone, n.driver, n.kernel, n.os])
+        parts.push(names[column[node]]);
+    for (let i = 0; i + 1 < n.labels[node].length; i += 2)
+        parts.push(names[n.labels[node][i]] + ' ' + names[n.labels[node][i + 1]]);
+    for (let i = gpuStart[node]; i < gpuStart[node + 1]; i++)
+        parts.push(data.gpu.identity[i], names[data.gpu.board[i]]);
     for (let i = reasonStart[node]; i < reasonStart[node + 1]; i++) parts.push(data.reason.text[i]);
     for (let i = problemStart[node]; i < problemStart[node + 1]; i++) parts.push(names[data.problem.code[i]]);
     return parts.join('\n').toLowerCase();
@@ -33,10 +40,14 @@ function matching() {
 
 function reasonCell(node) {
     const first = reasonStart[node], all = data.reason.all[node];
-    if (first === reasonStart[node + 1]) return el('span', {class: 'quiet'}, decisionOf(node) === 0 ? 'nothing against it' : 'no reason given');
+    if (first === reasonStart[node + 1])
+        return el(
+            'span', {class: 'quiet'}, decisionOf(node) === 0 ? 'nothing against it' : 'no reason given');
     const gpu = gpuName(node, data.reason.gpu[first]);
-    return el('span', {}, data.reason.text[first], gpu && !data.reason.text[first].includes('GPU') ? el('span', {class: 'quiet'}, ' · ' + gpu) : null,
-              all > 1 ? el('span', {class: 'more'}, ' and ' + plural(all - 1, 'more reason')) : null);
+    return el(
+        'span', {}, data.reason.text[first],
+        gpu && !data.reason.text[first].includes('GPU') ? el('span', {class: 'quiet'}, ' · ' + gpu) : null,
+        all > 1 ? el('span', {class: 'more'}, ' and ' + plural(all - 1, 'more reason')) : null);
 }
 function gpuCell(node) {
     const expected = data.node.gpus_expected[node], found = data.node.gpus_found[node];
@@ -46,7 +57,9 @@ function gpuCell(node) {
 function worstCell(node) {
     const ratio = data.node.worst_ratio[node];
     if (!(ratio > 0)) return el('span', {class: 'quiet'}, 'not compared');
-    return el('span', {}, percent(ratio), el('span', {class: 'quiet'}, ' ' + metricWords(names[data.node.worst_metric[node]]).name));
+    return el(
+        'span', {}, percent(ratio),
+        el('span', {class: 'quiet'}, ' ' + metricWords(names[data.node.worst_metric[node]]).name));
 }
 const boardsOf = (node) => {
     const boards = new Set();
@@ -58,8 +71,14 @@ const shortened = (text) => el('span', {class: 'ellipsis', title: text}, text);
 function nodeCell(node) {
     const flags = Number(data.node.flags[node]);
     const note = [flags & 1 ? 'simulated' : '', flags & 2 ? 'fault injected' : ''].filter(Boolean).join(', ');
-    return [el('span', {class: 'phone'}, decisionMark(decisionOf(node))), el('button', {type: 'button', class: 'link', 'data-node': node, onclick: () => openNode(node)}, data.node.name[node]),
-            sharedNames.has(data.node.name[node]) ? el('span', {class: 'quiet'}, ' ' + data.node.key[node]) : null, note ? el('span', {class: 'tag'}, note) : null];
+    return [
+        el('span', {class: 'phone'}, decisionMark(decisionOf(node))),
+        el('button', {type: 'button', class: 'link', 'data-node': node, onclick: () => openNode(node)},
+           data.node.name[node]),
+        sharedNames.has(data.node.name[node]) ? el('span', {class: 'quiet'}, ' ' + data.node.key[node]) :
+                                                null,
+        note ? el('span', {class: 'tag'}, note) : null
+    ];
 }
 
 const nodeTable = new SortedTable(document.getElementById('node-table'), [
@@ -76,8 +95,9 @@ const nodeTable = new SortedTable(document.getElementById('node-table'), [
     {title: 'Reported', class: 'c-time wide', key: (n) => data.node.created[n], first: 'descending', cell: (n) => when(data.node.created[n])},
 ], () => showNodes(false));
 
-const nodePager = new Pager(document.getElementById('node-pager'), kRowsOnAPage,
-                            (first, last) => nodeTable.draw(shownNodes.slice(first, last)), 'node');
+const nodePager = new Pager(
+    document.getElementById('node-pager'), kRowsOnAPage,
+    (first, last) => nodeTable.draw(shownNodes.slice(first, last)), 'node');
 
 function showNodes(refiltered) {
     shownNodes = nodeTable.sorted(matching());
@@ -85,10 +105,15 @@ function showNodes(refiltered) {
     document.getElementById('node-table').hidden = shownNodes.length === 0;
     const left = data.nodes_all - nodeCount;
     for (const id of ['filter', 'keys']) document.getElementById(id).hidden = nodeCount === 0;
-    const out = [shownNodes.length === nodeCount ? 'All ' + plural(nodeCount, 'node') : plural(shownNodes.length, 'node') + ' of ' + fixed(nodeCount, 0)];
-    if (left > 0) out.push(plural(left, 'node') + ' that rank after these are counted above and not listed here');
-    if (nodeCount === 0) out.splice(0, 1, 'No report of a node was read');
-    else if (shownNodes.length === 0) out.push('nothing matches; clear the filter to see all');
+    const out =
+        [shownNodes.length === nodeCount ? 'All ' + plural(nodeCount, 'node') :
+                                           plural(shownNodes.length, 'node') + ' of ' + fixed(nodeCount, 0)];
+    if (left > 0)
+        out.push(plural(left, 'node') + ' that rank after these are counted above and not listed here');
+    if (nodeCount === 0)
+        out.splice(0, 1, 'No report of a node was read');
+    else if (shownNodes.length === 0)
+        out.push('nothing matches; clear the filter to see all');
     document.getElementById('status').textContent = out.join('; ') + '.';
     for (const button of document.querySelectorAll('#counts button'))
         button.setAttribute('aria-pressed', String(button.dataset.decision === filter.decision));
@@ -102,7 +127,8 @@ function showNodes(refiltered) {
 // What is filtered and open stands in the address after '#': a link to a node is a link to that node.
 function remember() {
     const state = new URLSearchParams();
-    for (const [key, value] of [['q', filter.text], ['decision', filter.decision], ['group', filter.group], ['node', openedKey]])
+    for (const [key, value] of [
+             ['q', filter.text], ['decision', filter.decision], ['group', filter.group], ['node', openedKey]])
         if (value !== '') state.set(key, value);
     const text = state.toString();
     history.replaceState(null, '', text === '' ? location.pathname + location.search : '#' + text);
@@ -117,25 +143,44 @@ function recall() {
 }
 
 function wireFilter() {
-    const search = document.getElementById('search'), decision = document.getElementById('by-decision'), group = document.getElementById('by-group');
-    for (const index of [2, 1, 3, 0]) decision.append(el('option', {value: kDecisions[index]}, kDecisionWords[index]));
-    data.groups.forEach((one, g) => group.append(el('option', {value: g}, groupName(one) + ' (' + one.size + ')')));
+    const search = document.getElementById('search'), decision = document.getElementById('by-decision'),
+          group = document.getElementById('by-group');
+    for (const index of [2, 1, 3, 0])
+        decision.append(el('option', {value: kDecisions[index]}, kDecisionWords[index]));
+    data.groups.forEach(
+        (one, g) => group.append(el('option', {value: g}, groupName(one) + ' (' + one.size + ')')));
     group.closest('label').hidden = data.groups.length < 2;
     let waiting = 0;
     search.addEventListener('input', () => {
         clearTimeout(waiting);
-        waiting = setTimeout(() => { filter.text = search.value; showNodes(true); }, 80);
+        waiting = setTimeout(() => {
+            filter.text = search.value;
+            showNodes(true);
+        }, 80);
     });
-    decision.addEventListener('change', () => { filter.decision = decision.value; showNodes(true); });
-    group.addEventListener('change', () => { filter.group = group.value; showNodes(true); });
+    decision.addEventListener('change', () => {
+        filter.decision = decision.value;
+        showNodes(true);
+    });
+    group.addEventListener('change', () => {
+        filter.group = group.value;
+        showNodes(true);
+    });
     for (const button of document.querySelectorAll('#counts button')) {
         button.addEventListener('click', () => {
             filter.decision = filter.decision === button.dataset.decision ? '' : button.dataset.decision;
             showNodes(true);
         });
     }
-    const clear = () => { Object.assign(filter, {text: '', decision: '', group: ''}); search.value = ''; showNodes(true); };
-    document.getElementById('clear').addEventListener('click', () => { clear(); search.focus(); });
+    const clear = () => {
+        Object.assign(filter, {text: '', decision: '', group: ''});
+        search.value = '';
+        showNodes(true);
+    };
+    document.getElementById('clear').addEventListener('click', () => {
+        clear();
+        search.focus();
+    });
     document.getElementById('filter').addEventListener('submit', (event) => {
         event.preventDefault();
         document.querySelector('#node-table button.link')?.focus();
@@ -149,11 +194,15 @@ function wireKeys() {
         if (event.key === '/' && !typing) {
             event.preventDefault();
             document.getElementById('search').focus();
-        } else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && event.target instanceof Element &&
-                   (event.target.matches('#node-table button.link') || event.target.id === 'search')) {
+        } else if (
+            (event.key === 'ArrowDown' || event.key === 'ArrowUp') && event.target instanceof Element &&
+            (event.target.matches('#node-table button.link') || event.target.id === 'search')) {
             const links = [...document.querySelectorAll('#node-table button.link')];
             const next = links[links.indexOf(event.target) + (event.key === 'ArrowDown' ? 1 : -1)];
-            if (next) { event.preventDefault(); next.focus(); }
+            if (next) {
+                event.preventDefault();
+                next.focus();
+            }
         }
     });
 }

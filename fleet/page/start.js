@@ -4,8 +4,8 @@
 
 function showSections() {
     const list = document.getElementById('sections');
-    list.replaceChildren(...[...document.querySelectorAll('main > section:not([hidden])')].map((section) =>
-        el('li', {}, el('a', {href: '#' + section.id}, section.dataset.name))));
+    list.replaceChildren(...[...document.querySelectorAll('main > section:not([hidden])')].map(
+        (section) => el('li', {}, el('a', {href: '#' + section.id}, section.dataset.name))));
 }
 
 function openRemembered(name) {
@@ -22,12 +22,15 @@ function wirePrint() {
         nodePager.show(shownNodes.length, 0);
         document.documentElement.classList.add('paper');
         if (hasCharts) {
-            for (const figure of document.querySelectorAll('#plots figure')) if (!charts.has(figure)) plot(figure, figure.metric);
+            for (const figure of document.querySelectorAll('#plots figure'))
+                if (!charts.has(figure)) plot(figure, figure.metric);
             redrawCharts();
         }
         drawOverview();
         if (shownNodes.length > kRowsOnPaper)
-            document.getElementById('status').append(el('span', {class: 'on-paper'}, ' Printed: the first ' + kRowsOnPaper + '; filter to print others.'));
+            document.getElementById('status').append(
+                el('span', {class: 'on-paper'},
+                   ' Printed: the first ' + kRowsOnPaper + '; filter to print others.'));
     });
     addEventListener('afterprint', () => {
         document.documentElement.classList.remove('paper');
@@ -59,9 +62,18 @@ function start() {
         document.documentElement.dataset.ready = 'yes';
     };
     requestAnimationFrame(() => setTimeout(rest));
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { redrawCharts(); drawOverview(); });
-    addEventListener('resize', () => { reachable(); drawOverview(); });
-    addEventListener('hashchange', () => { const name = recall(); if (name && name !== openedKey) openRemembered(name); });
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+        redrawCharts();
+        drawOverview();
+    });
+    addEventListener('resize', () => {
+        reachable();
+        drawOverview();
+    });
+    addEventListener('hashchange', () => {
+        const name = recall();
+        if (name && name !== openedKey) openRemembered(name);
+    });
     wirePrint();
 }
 start();

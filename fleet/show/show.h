@@ -35,8 +35,7 @@ void summary_jsonl(const Fleet& fleet, const Analysis& analysis, const Sink& sin
 std::string comparison_text(const Comparison& comparison, const ShowOptions& options);
 void comparison_json(const Comparison& comparison, const Sink& sink);
 
-/// "accept", "quarantine", "reject", "no_evidence".
-std::string_view word_of(Decision decision);
-std::string_view word_of(Against against);
+/// "gpus", "nodes", "own_node".
+std::string_view name_of(Against against);
 
 }  // namespace gpucheck::fleet

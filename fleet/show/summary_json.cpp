@@ -2,7 +2,7 @@
 #include <set>
 #include <utility>
 
-#include "agent/report/exit_status.h"
+#include "fleet/analysis/files.h"
 #include "fleet/model/read.h"
 #include "fleet/read/splitter.h"
 #include "fleet/show/json_out.h"
@@ -11,7 +11,7 @@ namespace gpucheck::fleet {
 namespace {
 
 void write_reason(JsonOut& out, const Fleet& fleet, const NodeReport& report, const Reason& reason) {
-    out.begin('{').key("decision").text(word_of(reason.decision)).key("rule").text(reason.rule);
+    out.begin('{').key("decision").text(name_of(reason.decision)).key("rule").text(reason.rule);
     out.key("text").text(reason.text).key("gpu");
     const auto gpu = static_cast<std::size_t>(reason.gpu);
     out.text_or_null(reason.gpu >= 0 && gpu < report.gpus.size() ? fleet.names.text(report.gpus[gpu].bdf)
@@ -22,7 +22,7 @@ void write_reason(JsonOut& out, const Fleet& fleet, const NodeReport& report, co
 void write_node(JsonOut& out, const Fleet& fleet, const NodeResult& node) {
     const NodeReport& report = fleet.reports[node.report];
     out.begin('{').key("node").text(report.node).key("key").text(report.key);
-    out.key("decision").text(word_of(node.decision)).key("evidence").number(node.evidence);
+    out.key("decision").text(name_of(node.decision)).key("evidence").number(node.evidence);
     out.key("verdict").text(name_of(report.verdict));
     out.key("gpus").count(report.gpus.size());
     out.key("report_id").text(report.report_id).key("created").text(report.created);
@@ -73,7 +73,7 @@ void write_group(JsonOut& out, const Group& group) {
 
 void write_outlier(JsonOut& out, const Fleet& fleet, const Analysis& analysis, const Outlier& outlier) {
     const NodeReport& report = fleet.reports[analysis.nodes[outlier.node].report];
-    out.begin('{').key("node").text(report.node).key("against").text(word_of(outlier.against));
+    out.begin('{').key("node").text(report.node).key("against").text(name_of(outlier.against));
     const bool known = outlier.gpu < report.gpus.size();
     out.key("gpu").text_or_null(known ? fleet.names.text(report.gpus[outlier.gpu].bdf) : "");
     out.key("identity").text_or_null(known ? report.gpus[outlier.gpu].identity : "");
@@ -116,7 +116,7 @@ void write_head(JsonOut& out, const Fleet& fleet, const Analysis& analysis, cons
     };
     out.begin('{').key(kSummaryKey).text("1.0");
     out.line();
-    out.key("decision").text(word_of(analysis.decision));
+    out.key("decision").text(name_of(analysis.decision));
     out.line();
     out.key("policy").text(options.policy).key("baseline").text_or_null(options.baseline);
     texts("why", analysis.why);
@@ -127,28 +127,14 @@ void write_head(JsonOut& out, const Fleet& fleet, const Analysis& analysis, cons
     for (const Decision each :
          {Decision::accept, Decision::quarantine, Decision::reject, Decision::no_evidence}) {
         const auto count = analysis.decisions.find(each);
-        out.key(word_of(each)).count(count == analysis.decisions.end() ? 0 : count->second);
+        out.key(name_of(each)).count(count == analysis.decisions.end() ? 0 : count->second);
     }
     out.key("rejected_inputs").count(fleet.rejected.size()).end('}');
 }
 
 }  // namespace
 
-std::string_view word_of(Decision decision) {
-    switch (decision) {
-        case Decision::accept:
-            return "accept";
-        case Decision::quarantine:
-            return "quarantine";
-        case Decision::reject:
-            return "reject";
-        case Decision::no_evidence:
-            return "no_evidence";
-    }
-    return "no_evidence";
-}
-
-std::string_view word_of(Against against) {
+std::string_view name_of(Against against) {
     switch (against) {
         case Against::gpus:
             return "gpus";

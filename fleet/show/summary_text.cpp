@@ -7,6 +7,7 @@
 #include "agent/report/escape.h"
 #include "agent/report/layout.h"
 #include "agent/report/words.h"
+#include "fleet/analysis/files.h"
 #include "fleet/show/show.h"
 #include "fleet/show/words.h"
 
@@ -49,7 +50,7 @@ void add_nodes(std::string& out, const Fleet& fleet, const Analysis& analysis, c
     for (std::size_t i = 0; i < most; ++i) {
         const NodeResult& node = *shown[i];
         const NodeReport& report = fleet.reports[node.report];
-        const std::string word(word_of(node.decision));
+        const std::string word(name_of(node.decision));
         out += "  " + coloured(word == "no_evidence" ? "no evidence" : word, node.decision, options.colour) +
                "  " + plain(report.node);
         if (report.simulated || report.injected) out += "  (a rehearsal, not live hardware)";

@@ -24,7 +24,11 @@ std::variant<Envelope::Signature, Error> read_signature(const Json& item) {
     std::optional<std::string> bytes = base64_decode(*text);
     if (!bytes) return Error{"a signature that is not base64"};
     const std::string* key = text_member(item, "keyid");
-    return Envelope::Signature{key != nullptr ? key->substr(0, 128) : std::string(), *std::move(bytes)};
+    const std::string* open = text_member(item, "public_key");
+    std::optional<std::string> der = base64_decode(open != nullptr ? *open : std::string());
+    if (!der) return Error{"a public key that is not base64"};
+    return Envelope::Signature{key != nullptr ? key->substr(0, 128) : std::string(), *std::move(bytes),
+                               *std::move(der)};
 }
 
 }  // namespace
@@ -46,7 +50,9 @@ std::variant<std::string, Error> make_envelope(const PrivateKey& key, std::strin
     // The type and the id need no escapes, base64 has nothing to escape.
     std::string text = R"({"payloadType":")" + std::string(type) + R"(","payload":")";
     text += base64(payload) + R"(","signatures":[{"keyid":")" + *std::get_if<std::string>(&id);
-    text += R"(","sig":")" + base64(*std::get_if<std::string>(&bytes)) + "\"}]}\n";
+    text += R"(","sig":")" + base64(*std::get_if<std::string>(&bytes));
+    // A receiver that enrols machines learns the key here; its SHA-256 is the keyid, so a wrong one shows.
+    text += R"(","public_key":")" + base64(der_of(*std::get_if<PublicKey>(&open))) + "\"}]}\n";
     return text;
 }
 

@@ -27,6 +27,7 @@ struct Envelope {
     std::string type, payload;
     struct Signature {
         std::string key_id, bytes;
+        std::string public_key;  ///< SubjectPublicKeyInfo, where the envelope carries it: a claim as well
     };
     std::vector<Signature> signatures;
 };

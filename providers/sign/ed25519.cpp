@@ -103,6 +103,18 @@ std::string pem_of(const PublicKey& key) {
     return armour(kPublicLabel, std::string(kPublicHead) + std::string(chars(key.bytes)));
 }
 
+std::string der_of(const PublicKey& key) {
+    return std::string(kPublicHead) + std::string(chars(key.bytes));
+}
+
+std::variant<PublicKey, Error> public_key_of_der(std::string_view der) {
+    PublicKey key;
+    if (der.size() != kPublicHead.size() + key.bytes.size() || !der.starts_with(kPublicHead))
+        return Error{"not an Ed25519 key"};
+    std::copy(der.end() - 32, der.end(), key.bytes.begin());
+    return key;
+}
+
 std::variant<PublicKey, Error> public_of(const PrivateKey& key) {
     const CryptoLibrary* crypto = nullptr;
     if (const Error* error = unavailable(crypto)) return *error;
@@ -157,7 +169,7 @@ std::variant<std::string, Error> sha256(std::string_view bytes) {
 }
 
 std::variant<std::string, Error> key_id(const PublicKey& key) {
-    return sha256(std::string(kPublicHead) + std::string(chars(key.bytes)));
+    return sha256(der_of(key));
 }
 
 }  // namespace gpucheck::sign

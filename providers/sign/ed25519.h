@@ -39,6 +39,9 @@ std::variant<PrivateKey, Error> private_key(std::string_view pem);
 std::variant<PublicKey, Error> public_key(std::string_view pem);
 std::string pem_of(const PrivateKey& key);
 std::string pem_of(const PublicKey& key);
+/// The SubjectPublicKeyInfo itself, without armour.
+std::string der_of(const PublicKey& key);
+std::variant<PublicKey, Error> public_key_of_der(std::string_view der);
 
 /// These need libcrypto; the error says when it is not there.
 std::variant<PublicKey, Error> public_of(const PrivateKey& key);

@@ -32,7 +32,10 @@ def template(gpucheck):
     for number, gpu in enumerate(report["gpus"]):
         gpu.update(serial=f"@SERIAL@{number}", uuid=f"GPU-@NODE@-{number}", nodes=[])
         gpu["measurements"] = {name: f"@{name}@" for name in MEASURED}
+        for name in ("pci", "link", "partition", "board_name"):  # about 15 KB, and nothing that is read goes
+            gpu.pop(name)
     for check in report["checks"]:
+        check.pop("title")
         check["reason"] = None
     text = json.dumps(report, separators=(",", ":"))
     report["cost_notes"] = ["x" * max(0, BYTES - len(text))]
@@ -54,7 +57,7 @@ def texts(gpucheck, reports):
 
 
 def summary(fleet, path):
-    start = time.monotonic()
+    start, before = time.monotonic(), os.times().children_user + os.times().children_system
     with tempfile.TemporaryFile() as out:
         child = subprocess.Popen([fleet, "summary", path, "--top", "3"], stdout=out, preexec_fn=lambda: os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2]))
         peak = 0
@@ -67,9 +70,10 @@ def summary(fleet, path):
             time.sleep(0.02)
         child.wait()
         wall = time.monotonic() - start
+        used = os.times().children_user + os.times().children_system - before
         out.seek(0)
         first = out.readline().decode().strip()
-    return wall, peak / 1024, child.returncode, first
+    return wall, used, peak / 1024, child.returncode, first
 
 
 def main():
@@ -88,8 +92,8 @@ def main():
                 size += len(text)
         print(f"{reports} reports of {size / reports / 1024:.1f} KiB, {size >> 20} MiB")
         for what, path in (("files", folder), ("JSON lines", lines)):
-            wall, peak, status, first = summary(fleet, path)
-            print(f"{what}: {wall:.1f} s, peak {peak:.0f} MiB, status {status}: {first}")
+            wall, used, peak, status, first = summary(fleet, path)
+            print(f"{what}: {wall:.1f} s, {used:.1f} s of processors, peak {peak:.0f} MiB, status {status}: {first}")
             good = good and wall <= MOST_S and peak <= MOST_MIB and status in (0, 1) and f"{reports} nodes" in first
     print(f"target: {MOST_S} s, {MOST_MIB} MiB for 100000 reports on 2 cores: {'met' if good else 'MISSED'}")
     return 0 if good else 1

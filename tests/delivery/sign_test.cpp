@@ -151,6 +151,20 @@ TEST(Dsse, AMemberThatIsNamedTwiceIsNoEnvelope) {
     }
 }
 
+// A receiver that enrols a machine has no other way to its key.
+TEST(Dsse, AnEnvelopeCarriesItsPublicKeyWhichProvesNothing) {
+    const std::string envelope = std::get<std::string>(make_envelope(a_key(), kReportType, "{}"));
+    const PublicKey own = public_key_of(a_key());
+    const auto carried = std::get<Envelope>(open_envelope(envelope)).signatures.at(0).public_key;
+    EXPECT_EQ(std::get<PublicKey>(public_key_of_der(carried)), own);
+    EXPECT_TRUE(std::holds_alternative<Error>(public_key_of_der(carried.substr(1))));
+    const std::string other =
+        replaced(envelope, base64(der_of(own)), base64(der_of(public_key_of(a_key(8)))));
+    EXPECT_EQ(trust(other, own), Trust::verified);
+    EXPECT_EQ(trust(other, public_key_of(a_key(8))), Trust::other_key);
+    EXPECT_TRUE(std::holds_alternative<Error>(open_envelope(replaced(envelope, base64(der_of(own)), "*"))));
+}
+
 TEST(Dsse, AKeyIdIsAHintAndNoProof) {
     const std::string envelope = std::get<std::string>(make_envelope(a_key(), kReportType, "{}"));
     const std::string id = std::get<std::string>(key_id(public_key_of(a_key())));

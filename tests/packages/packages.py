@@ -44,7 +44,7 @@ def make(build, cpack, folder):
     for generator in generators:
         done = run(cpack, "-G", generator, "-B", folder, cwd=build)
         check(f"cpack {generator}", done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:])
-    return next(folder.glob("*.deb"), None), next(folder.glob("*.rpm"), None)
+    return {name: (next(folder.glob(f"{name}_*.deb"), None), next(folder.glob(f"{name}-[0-9]*.rpm"), None)) for name in ("gpucheck", "gpucheck-fleet")}
 
 
 def contents_of(deb):
@@ -62,7 +62,9 @@ def judge_deb(deb, scratch):
     # What differs between the distributions' releases must not be linked: spdlog and fmt have another soname on each.
     check("no dependency that only one release has", not re.search(r"spdlog|libfmt|nlohmann|cuda|hip|rocm|nvidia", fields.get("Depends", "")),
           fields.get("Depends", ""))
+    check("the description is said once", fields.get("Description") == "says whether the GPUs of an instance are what was paid for", str(fields))
     listed = contents_of(deb)
+    check("the agent's package holds nothing of the fleet's", not any("fleet" in name for name in listed), str(sorted(listed)))
     for name in FILES:
         check(f"the .deb holds {name}", name in listed)
     for name in SCRIPTS:
@@ -84,6 +86,31 @@ def judge_deb(deb, scratch):
         check("lintian", not errors, "\n".join(errors))
     else:
         print("skipped: no lintian")
+
+
+def judge_fleet(deb, rpm, scratch):
+    """The second package: for operators, without scripts or units, beside the first."""
+    check("there is a package of the fleet", deb is not None)
+    if not deb:
+        return
+    fields = dict(line.split(": ", 1) for line in run("dpkg-deb", "-f", deb).stdout.splitlines() if re.match(r"[\w-]+: ", line))
+    check("its name and description", fields.get("Package") == "gpucheck-fleet" and fields.get("Description", "").startswith("decides over"), str(fields))
+    listed = contents_of(deb)
+    for name in ("/usr/bin/gpucheck-fleet", "/usr/share/man/man1/gpucheck-fleet.1.gz", "/usr/share/doc/gpucheck-fleet/copyright"):
+        check(f"the fleet's .deb holds {name}", name in listed, str(sorted(listed)))
+    for name, (mode, owner) in listed.items():
+        check(f"{name} is root's and written by root alone", owner == "root/root" and mode[5] == "-" and mode[8] == "-", f"{mode} {owner}")
+    control = scratch / "control-fleet"
+    run("dpkg-deb", "-e", deb, control)
+    check("it runs nothing when it is installed", sorted(path.name for path in control.iterdir()) == ["control", "md5sums"])
+    if shutil.which("lintian"):
+        done = run("lintian", "--no-tag-display-limit", "--tag-display-limit", "0", deb)
+        errors = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("E:")]
+        check("lintian", not errors, "\n".join(errors))
+    if rpm and shutil.which("rpm"):
+        names = run("rpm", "-qpl", rpm).stdout.split()
+        check("the fleet's .rpm holds its program and no unit", "/usr/bin/gpucheck-fleet" in names and not any("systemd" in name for name in names), str(names))
+        check("the fleet's .rpm runs nothing", not run("rpm", "-qp", "--scripts", rpm).stdout.strip())
 
 
 class Root:
@@ -199,7 +226,9 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
         scratch.chmod(0o755)
-        deb, rpm = make(build, cpack, scratch / "made")
+        made = make(build, cpack, scratch / "made")
+        judge_fleet(*made["gpucheck-fleet"], scratch)
+        deb, rpm = made["gpucheck"]
         if deb:
             judge_deb(deb, scratch)
             if os.geteuid() == 0:

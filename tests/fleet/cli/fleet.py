@@ -187,7 +187,7 @@ def hostile(scratch):
     folder = write(scratch / "hostile", healthy(15))
     write(folder, [report(20, node="\x1b[2Jgone"), report(21, node="evil\u202eedon"), report(22, factor=0.5, node="<script>alert(1)</script>")])
     done = fleet("summary", folder, "--format", "text")
-    check("no terminal is told what to do", b"\x1b" not in done.stdout and "\u202e".encode() not in done.stdout and b"control character" in done.stdout, done)
+    check("no terminal is told what to do", b"\x1b" not in done.stdout and "\u202e".encode() not in done.stdout and b"control character" in b" ".join(done.stdout.split()), done)
     done = fleet("summary", folder, "--format", "json")
     SCHEMA.validate(json.loads(done.stdout))
     check("no byte of a name is raw", b"\x1b" not in done.stdout and "\u202e".encode() not in done.stdout)
@@ -218,13 +218,26 @@ def baselines(scratch):
     done = fleet("baseline", good, "--output", kept)
     check("a baseline is written", done.returncode == 0 and json.loads(kept.read_text()), done)
     check("a baseline does not depend on order", fleet("baseline", *sorted(good.iterdir(), reverse=True)).stdout == kept.read_bytes())
-    few = write(scratch / "few", [report(1, factor=0.85, seed=5)])
+    small = report(1, factor=0.85, seed=5, gpu_count={"expected": 4, "pci": 4, "bound": 4})
+    small["gpus"] = small["gpus"][:4]
+    few = write(scratch / "few", [small])
     alone, against = fleet("summary", few), fleet("summary", few, "--baseline", kept)
     check("one slow node alone is not judged, against the baseline it is", alone.returncode == 2 and against.returncode == 1 and
           b"baseline" in against.stdout, (alone.stdout, against.stdout))
     check("too few for a baseline", fleet("baseline", few).returncode == 2 and not fleet("baseline", few).stdout)
     kept.write_text('{"rows": 5}')
     check("a baseline that is none is refused", fleet("summary", few, "--baseline", kept).returncode == 64)
+
+
+def pages(scratch):
+    good = write(scratch / "good", healthy())
+    target = scratch / "page.html"
+    done = fleet("html", good, "--output", target)
+    check("a page is written", done.returncode == 0 and not done.stdout and target.read_text().lstrip().lower().startswith("<!doctype html>"), done)
+    write(good, [failing(20)])
+    done = fleet("html", good)
+    check("a page exits as the decision does", done.returncode == 1 and b"node-020" in done.stdout, done.stderr)
+    check("a page of nothing is not enough evidence", fleet("html", "-", stdin=subprocess.DEVNULL).returncode == 2)
 
 
 def comparisons(scratch):
@@ -314,7 +327,7 @@ def recorded(scratch):
 
 
 def main():
-    for part in (decisions, forms, statuses, unreadable, hostile, baselines, comparisons, terminals, starting, recorded):
+    for part in (decisions, forms, statuses, unreadable, hostile, baselines, pages, comparisons, terminals, starting, recorded):
         with tempfile.TemporaryDirectory() as name:
             part(Path(name))
     for problem in problems:

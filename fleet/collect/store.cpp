@@ -1,0 +1,153 @@
+// Adding reports; see store.h.
+#include "fleet/collect/store.h"
+
+#include "fleet/collect/schema.h"
+
+namespace gpucheck::fleet::collect {
+namespace {
+
+using Rows = std::vector<SqlRow>;
+
+OpenedSql open_one(const std::string& database, const std::string& password) {
+    return is_postgres(database) ? open_postgres(database, password) : open_sqlite(database);
+}
+
+}  // namespace
+
+Or<std::unique_ptr<Store>> Store::open(const std::string& database, const std::string& password) {
+    auto writer = open_one(database, password);
+    if (auto* why = std::get_if<SqlError>(&writer)) return std::move(*why);
+    if (auto why = migrate(**std::get_if<std::unique_ptr<Sql>>(&writer))) return *std::move(why);
+    auto reader = open_one(database, password);
+    if (auto* why = std::get_if<SqlError>(&reader)) return std::move(*why);
+    return std::make_unique<Store>(std::move(*std::get_if<std::unique_ptr<Sql>>(&writer)),
+                                   std::move(*std::get_if<std::unique_ptr<Sql>>(&reader)));
+}
+
+Or<std::vector<Taken>> Store::add(const std::vector<const Incoming*>& batch) {
+    std::vector<Taken> taken;
+    taken.reserve(batch.size());
+    auto why = writer_->begin();
+    // Numbers are given before the commit: without the lock a reader could see 8 before 7 and never ask
+    // for 7.
+    if (!why && writer_->dialect() == Dialect::postgres) {
+        auto rows = writer_->run("SELECT 1 FROM pg_advisory_xact_lock(7365921141)");
+        if (auto* error = std::get_if<SqlError>(&rows)) why = std::move(*error);
+    }
+    for (std::size_t i = 0; !why && i < batch.size(); ++i) {
+        auto one = add_one(*batch[i]);
+        if (auto* error = std::get_if<SqlError>(&one))
+            why = std::move(*error);
+        else
+            taken.push_back(*std::get_if<Taken>(&one));
+    }
+    if (!why) why = writer_->commit();
+    if (!why) return taken;
+    writer_->rollback();
+    return *std::move(why);
+}
+
+Or<Taken> Store::add_one(const Incoming& report) {
+    auto known = writer_->run("SELECT digest FROM reports WHERE report_id = $1", {report.report_id});
+    if (auto* why = std::get_if<SqlError>(&known)) return std::move(*why);
+    if (const auto& rows = *std::get_if<Rows>(&known); !rows.empty()) {
+        const auto* digest = rows[0].empty() ? nullptr : std::get_if<Blob>(rows[0].data());
+        return digest != nullptr && digest->bytes == report.digest ? Taken::known : Taken::conflict;
+    }
+    bool verified = false;
+    auto judged = judge(report, verified);
+    const auto* outcome = std::get_if<Taken>(&judged);
+    if (outcome == nullptr || *outcome != Taken::added) return judged;
+    auto added = writer_->run(
+        "INSERT INTO reports (report_id, digest, received_ms, created, at, node, machine, verdict, verified, "
+        "simulated, key_id, token, content_type, gzip, body) "
+        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+        {report.report_id, Blob{report.digest}, report.received_ms, report.created, report.at, report.node,
+         report.machine, report.verdict, std::int64_t{verified}, std::int64_t{report.simulated},
+         report.key_id, report.token, report.content_type, std::int64_t{report.gzip}, Blob{report.body}});
+    if (auto* why = std::get_if<SqlError>(&added)) return std::move(*why);
+    return Taken::added;
+}
+
+// Whether the report may speak for its machine. Taken::added: it may.
+Or<Taken> Store::judge(const Incoming& report, bool& verified) {
+    if (report.signer == Signer::trusted) {
+        verified = true;
+        return Taken::added;
+    }
+    auto bound = writer_->run("SELECT key_id FROM machine_keys WHERE machine = $1 AND replaced_ms = 0",
+                              {report.machine});
+    if (auto* why = std::get_if<SqlError>(&bound)) return std::move(*why);
+    const auto& in_force = *std::get_if<Rows>(&bound);
+    const bool machine_has_key = !in_force.empty();
+    if (report.signer == Signer::own) {
+        if (machine_has_key && text_at(in_force[0], 0) == report.key_id) {
+            verified = true;
+            return Taken::added;
+        }
+        auto owner =
+            writer_->run("SELECT machine, replaced_ms FROM machine_keys WHERE key_id = $1", {report.key_id});
+        if (auto* why = std::get_if<SqlError>(&owner)) return std::move(*why);
+        if (const auto& rows = *std::get_if<Rows>(&owner); !rows.empty())
+            return number_at(rows[0], 1) != 0 ? Taken::key_replaced : Taken::other_machine;
+        if (report.enrolment) {
+            auto enrolled = enrol(report, machine_has_key);
+            const auto* outcome = std::get_if<Taken>(&enrolled);
+            verified = outcome != nullptr && *outcome == Taken::added;
+            return enrolled;
+        }
+    }
+    // Who could not sign must not drown out who can.
+    if (machine_has_key) return Taken::machine_has_key;
+    return report.refuse_unverified ? Taken::not_verified : Taken::added;
+}
+
+Or<Taken> Store::enrol(const Incoming& report, bool machine_has_key) {
+    const Enrolment& enrolment = *report.enrolment;
+    if (!enrolment.machine.empty() && enrolment.machine != report.machine) return Taken::enrolment_refused;
+    // A token for whoever comes first must not take a machine away from the key that it has.
+    if (machine_has_key && enrolment.machine.empty()) return Taken::enrolment_refused;
+    auto used = writer_->run("SELECT key_id FROM machine_keys WHERE enrolment = $1", {enrolment.sha256});
+    if (auto* why = std::get_if<SqlError>(&used)) return std::move(*why);
+    if (!std::get_if<Rows>(&used)->empty()) return Taken::enrolment_refused;
+    auto replaced =
+        writer_->run("UPDATE machine_keys SET replaced_ms = $1 WHERE machine = $2 AND replaced_ms = 0",
+                     {report.received_ms, report.machine});
+    if (auto* why = std::get_if<SqlError>(&replaced)) return std::move(*why);
+    auto added = writer_->run(
+        "INSERT INTO machine_keys (key_id, public_key, machine, enrolled_ms, replaced_ms, enrolment) "
+        "VALUES ($1, $2, $3, $4, 0, $5) ON CONFLICT DO NOTHING",
+        {report.key_id, report.public_key, report.machine, report.received_ms, enrolment.sha256});
+    if (auto* why = std::get_if<SqlError>(&added)) return std::move(*why);
+    return writer_->touched() == 1 ? Taken::added : Taken::enrolment_refused;
+}
+
+std::optional<SqlError> Store::pulse() {
+    auto why = writer_->begin();
+    if (!why) {
+        auto rows = writer_->run("UPDATE pulse SET beat = beat + 1 WHERE place = 1");
+        if (auto* error = std::get_if<SqlError>(&rows)) why = std::move(*error);
+    }
+    if (!why) why = writer_->commit();
+    if (why) writer_->rollback();
+    return why;
+}
+
+Or<std::int64_t> Store::forget(std::int64_t received_before_ms, std::int64_t most) {
+    auto why = writer_->begin();
+    std::int64_t removed = 0;
+    if (!why) {
+        auto rows = writer_->run(
+            "DELETE FROM reports WHERE seq IN (SELECT seq FROM reports WHERE received_ms < "
+            "$1 ORDER BY received_ms LIMIT $2)",
+            {received_before_ms, most});
+        if (auto* error = std::get_if<SqlError>(&rows)) why = std::move(*error);
+        removed = writer_->touched();
+    }
+    if (!why) why = writer_->commit();
+    if (!why) return removed;
+    writer_->rollback();
+    return *std::move(why);
+}
+
+}  // namespace gpucheck::fleet::collect

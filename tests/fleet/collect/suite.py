@@ -1,0 +1,534 @@
+#!/usr/bin/env python3
+"""The receiver over HTTP, the same on SQLite and PostgreSQL: what it takes, what it refuses, and that nobody's misbehaviour harms others.
+
+usage: suite.py SERVER LOAD GPUCHECK MACHINE sqlite|postgres
+"""
+import base64
+import gzip
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+
+from harness import ENVELOPE, REPORT, Made, Maker, Postgres, Server, Sqlite, new_id, wait_until
+
+SERVER, LOAD, GPUCHECK, MACHINE, WHICH = sys.argv[1:6]
+PROBLEMS = []
+
+
+def expect(name, got, wanted):
+    good = got == wanted
+    print(("ok   " if good else "FAIL ") + name + ("" if good else f": {got!r}, wanted {wanted!r}"))
+    if not good:
+        PROBLEMS.append(name)
+
+
+def digest(token):
+    return sha256(token.encode()).hexdigest()
+
+
+def tokens_file(folder, name, tokens=(), enrolment=()):
+    path = folder / name
+    path.write_text(json.dumps({"tokens": list(tokens), "enrolment": list(enrolment)}))
+    path.chmod(0o600)
+    return path
+
+
+def taking(database, maker):
+    """Stored before it is acknowledged, once, as it came."""
+    options = database.fresh()
+    first, second = maker.many(2, "a")
+    plain = maker.one(None, "gpu-2")
+    with Server(SERVER, *options) as server:
+        expect("a new report is stored", server.deliver(first)[0], 201)
+        expect("the same again is known", server.deliver(first)[0], 200)
+        expect("the same without gzip is known", server.deliver(first, packed=False)[0], 200)
+        expect("another one under its id is refused", server.deliver(first.changed(verdict="pass"))[0], 409)
+        expect("an unsigned one is stored", server.deliver(plain, packed=False)[0], 201)
+        status, headers, body = server.request("GET", f"/v1/reports/{first.id}")
+        expect("it is given back as it came", (status, body, headers["Content-Type"], headers["Gpucheck-Verified"]), (200, first.body, ENVELOPE, "false"))
+        server.kill()  # what was acknowledged needs no goodbye
+    with Server(SERVER, *options) as server:
+        expect("a killed receiver has it", server.deliver(first)[0], 200)
+        expect("and the unsigned one", server.request("GET", f"/v1/reports/{plain.id}")[2], plain.body)
+        expect("another one is new", server.deliver(second)[0], 201)
+        expect("none is there twice", database.run("SELECT report_id, COUNT(*) FROM reports GROUP BY report_id HAVING COUNT(*) > 1"), [])
+        expect("it ends well", server.stop(), 0)
+
+
+def hostile_bodies(server, maker):
+    good = maker.one(None, "hostile")
+    for name, report, status in [
+            ("no JSON", b"\x00\xff\x01", 400), ("an empty object", b"{}", 400), ("a list", b"[]", 400), ("deep nesting", b"[" * 100_000, 400),
+            ("deep nesting inside", good.changed(gpus=None).body.replace(b'"findings"', b'"x": ' + b"[" * 5000 + b"]" * 5000 + b', "findings"', 1), 400),
+            ("cut off", good.body[:-9], 400), ("no UTF-8", good.body.replace(b"hostile", b"\xff\xfe"), 400),
+            ("a member twice", good.body.replace(b'"verdict"', b'"verdict": "pass", "verdict"', 1), 400),
+            ("a future version", good.changed(schema_version="2.0").body, 400), ("no verdict", good.changed(verdict=None).body, 400),
+            ("an unknown verdict", good.changed(verdict="great").body, 400), ("no findings", good.changed(findings=None).body, 400),
+            ("findings that are none", good.changed(findings={}).body, 400), ("simulated is a number", good.changed(simulated=1).body, 400),
+            ("no time", good.changed(created="yesterday").body, 400), ("GPUs that are none", good.changed(gpus=7).body, 400),
+            ("no machine", good.changed(host=None, instance=None, boot_id=None).body, 400)]:
+        answer = server.request("POST", "/v1/reports", report, {"Content-Type": REPORT, "Idempotency-Key": good.id})
+        expect(f"{name} is no report", (answer[0], answer[1]["Content-Type"], json.loads(answer[2])["status"]), (status, "application/problem+json", status))
+    wrong = {"Content_Type": "application/json"}, {"Content_Encoding": "br"}
+    expect("another media type", server.deliver(good, **wrong[0])[0], 415)
+    expect("another encoding", server.deliver(good, **wrong[1])[0], 415)
+    expect("no key", server.deliver(good, Idempotency_Key=None)[0], 400)
+    expect("a key that is none", server.deliver(good, Idempotency_Key="../../etc/passwd")[0], 400)
+    expect("another report's key", server.deliver(good, Idempotency_Key=new_id())[0], 400)
+    expect("another event's id", server.deliver(good, ce_id=new_id())[0], 400)
+    packed = gzip.compress(good.body)
+    bomb = gzip.compress(b" " * (64 << 20), 9)
+    for name, body, status in [("a cut stream", packed[:-9], 400), ("bytes behind it", packed + b"x", 400), ("no gzip", good.body, 400), ("a bomb", bomb, 413),
+                               ("a bomb in JSON", gzip.compress(good.body[:-2] + b" " * (64 << 20) + b"}"), 413)]:
+        answer = server.request("POST", "/v1/reports", body, {"Content-Type": REPORT, "Content-Encoding": "gzip", "Idempotency-Key": good.id})
+        expect(f"gzip: {name}", answer[0], status)
+    for name, envelope, status in [("no base64", {"payload": "*"}, 400), ("another payload", {"payloadType": "text/plain"}, 400), ("no signatures", {"signatures": 1}, 400),
+                                   ("a hundred signatures", {"signatures": [{"keyid": "", "sig": ""}] * 100}, 400), ("an envelope in an envelope", {"payload": base64.b64encode(b"{}").decode()}, 400)]:
+        body = {"payloadType": REPORT, "payload": base64.b64encode(good.body).decode(), "signatures": []} | envelope
+        answer = server.request("POST", "/v1/reports", json.dumps(body), {"Content-Type": ENVELOPE, "Idempotency-Key": good.id})
+        expect(f"an envelope: {name}", answer[0], status)
+    odd = maker.one(None, "odd").changed(host={"hostname": "a\u0000b\u001b[31m<script>", "kernel": None, "os": None, "drivers": None})
+    expect("a name with control characters harms no database", server.deliver(odd)[0] in (201, 400), True)
+    expect("and the good one is still taken", server.deliver(good)[0], 201)
+
+
+def hostile_requests(server, maker):
+    head = b"POST /v1/reports HTTP/1.1\r\nHost: x\r\nContent-Type: application/vnd.gpucheck.report+json\r\n"
+    for name, request, status in [
+            ("binary", bytes(range(256)) * 40 + b"\r\n\r\n", 400), ("HTTP/2", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400), ("no host", b"GET /healthz HTTP/1.1\r\n\r\n", 400),
+            ("a proxy's target", b"GET http://x/ HTTP/1.1\r\nHost: x\r\n\r\n", 400), ("a long target", b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 414),
+            ("a large head", b"GET / HTTP/1.1\r\nHost: x\r\nA: " + b"a" * 60_000 + b"\r\n\r\n", 431),
+            ("a head without end", b"GET / HTTP/1.1\r\nA: " + b"a" * 200_000, 431),
+            ("many headers", b"GET / HTTP/1.1\r\nHost: x\r\n" + b"".join(b"h%d: 1\r\n" % i for i in range(200)) + b"\r\n", 431),
+            ("two keys", head + b"Idempotency-Key: 1\r\nIdempotency-Key: 2\r\nContent-Length: 2\r\n\r\n{}", 400),
+            ("two lengths", head + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", 400), ("a negative length", head + b"Content-Length: -2\r\n\r\n{}", 400),
+            ("length and chunks", head + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 400),
+            ("chunks", head + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n", 411), ("no length", head + b"\r\n{}", 411),
+            ("a folded header", head + b"A: b\r\n c: d\r\nContent-Length: 2\r\n\r\n{}", 400), ("a space before a colon", head + b"Content-Length : 2\r\n\r\n{}", 400),
+            ("a huge length", head + b"Content-Length: 99999999999\r\n\r\n", 413), ("a length beyond 64 bits", head + b"Content-Length: 99999999999999999999999\r\n\r\n", 400),
+            ("other expectations", head + b"Expect: wonders\r\nContent-Length: 2\r\n\r\n{}", 417)]:
+        answer = server.raw(request)
+        expect(f"a request: {name}", answer[9:12], str(status).encode())
+    for method, path, status in [("GET", "/nothing", 404), ("GET", "/v1/reports/", 404), ("GET", "/v1/reports/..%2f", 404), ("PUT", "/v1/reports", 405), ("DELETE", "/", 405),
+                                 ("POST", "/healthz", 405), ("OPTIONS", "/v1/reports", 405), ("GET", "/v1/reports?limit=0", 400), ("GET", "/v1/reports?limit=1001", 400),
+                                 ("GET", "/v1/reports?nodes=x", 400), ("GET", "/v1/reports?node=a&node=b", 400), ("GET", "/v1/reports?since=1", 400),
+                                 ("GET", "/v1/reports?verdict=good", 400), ("GET", "/v1/reports?cursor=x", 400), ("GET", "/v1/reports?node=%zz", 400), ("GET", "/v1/reports?node=%00", 400)]:
+        expect(f"{method} {path}", server.request(method, path)[0], status)
+    expect("405 says what is allowed", server.request("PUT", "/v1/reports")[1]["Allow"], "GET, HEAD, POST")
+    head_only = server.request("HEAD", "/healthz")
+    expect("HEAD has the length and no body", (head_only[0], head_only[1]["Content-Length"], head_only[2]), (200, "3", b""))
+    late = maker.one(None, "late")
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as slow:
+        slow.sendall(head + f"Idempotency-Key: {late.id}\r\nExpect: 100-continue\r\nContent-Length: {len(late.body)}\r\n\r\n".encode())
+        expect("100-continue is answered", slow.recv(4096)[:12], b"HTTP/1.1 100")
+        slow.sendall(late.body)
+        expect("and the report taken", slow.recv(4096)[:12], b"HTTP/1.1 201")
+    two = [Made(m.body) for m in maker.many(2, None, "pipelined")]
+    piped = b"".join(head + f"Idempotency-Key: {m.id}\r\nContent-Length: {len(m.body)}\r\n\r\n".encode() + m.body for m in two)
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as both:
+        both.sendall(piped)
+        answer = b""
+        while answer.count(b"HTTP/1.1 201") < 2:
+            more = both.recv(4096)
+            if not more:
+                break
+            answer += more
+        expect("two requests in one go are both answered", answer.count(b"HTTP/1.1 201"), 2)
+
+
+def signatures(database, maker, folder):
+    keys = folder / "keys"
+    keys.mkdir()
+    (keys / "trusted.pem").write_bytes(maker.public("trusted"))
+    (keys / "bound.pem").write_bytes(b"machine: gpu-7\n" + maker.public("bound"))
+    with Server(SERVER, *database.fresh(), "--keys", keys) as server:
+        good, unknown, forged = maker.one("trusted"), maker.one("stranger"), maker.one("trusted")
+        expect("a trusted key's report is stored", server.deliver(good)[0], 201)
+        expect("as verified", server.request("GET", f"/v1/reports/{good.id}")[1]["Gpucheck-Verified"], "true")
+        expect("a stranger's report is stored", server.deliver(unknown)[0], 201)
+        expect("as not verified", server.request("GET", f"/v1/reports/{unknown.id}")[1]["Gpucheck-Verified"], "false")
+        envelope = json.loads(forged.body)
+        better = dict(forged.json, verdict="pass")
+        envelope["payload"] = base64.b64encode(json.dumps(better).encode()).decode()
+        expect("a changed report is forged", server.deliver(Made(json.dumps(envelope).encode()))[0], 403)
+        theirs = json.loads(unknown.body)["signatures"][0]
+        mine = json.loads(forged.body)
+        mine["signatures"][0]["sig"] = theirs["sig"]
+        expect("a stolen signature is forged", server.deliver(Made(json.dumps(mine).encode()))[0], 403)
+        mine["signatures"][0] |= {"sig": base64.b64encode(bytes(64)).decode(), "public_key": theirs["public_key"]}
+        expect("another public key beside a known keyid is forged", server.deliver(Made(json.dumps(mine).encode()))[0], 403)
+        stranger = json.loads(maker.one("stranger").body)
+        stranger["signatures"][0]["keyid"] = "0" * 64
+        expect("a keyid that is not its public key's is forged", server.deliver(Made(json.dumps(stranger).encode()))[0], 403)
+        expect("a machine's own key speaks for it", server.deliver(maker.one("bound", "gpu-7"))[0], 201)
+        expect("and for no other", server.deliver(maker.one("bound", "gpu-8"))[0], 403)
+        expect("a forged one left nothing", server.request("GET", f"/v1/reports/{forged.id}")[0], 404)
+    with Server(SERVER, *database.fresh(), "--keys", keys, "--refuse-unverified") as server:
+        expect("a stranger is refused where it is asked for", server.deliver(maker.one("stranger"))[0], 403)
+        expect("and who did not sign", server.deliver(maker.one(None))[0], 403)
+        expect("and not who is known", server.deliver(maker.one("trusted"))[0], 201)
+
+
+def token_rules(database, maker, folder):
+    file = tokens_file(folder, "tokens", [
+        {"name": "fleet", "sha256": digest("fleet-token"), "may": ["report"], "reports_per_minute": 60000},
+        {"name": "slow", "sha256": digest("slow-token"), "may": ["report"], "reports_per_minute": 1, "burst": 2},
+        {"name": "small", "sha256": digest("small-token"), "may": ["report"], "max_bytes": 100},
+        {"name": "one", "sha256": digest("one-token"), "may": ["report"], "machine": "gpu-7"},
+        {"name": "reader", "sha256": digest("read-token"), "may": ["read"]}])
+    bearer = lambda token: {"Authorization": f"Bearer {token}"}
+    with Server(SERVER, *database.fresh(), "--tokens", file) as server:
+        report = maker.one("a")
+        expect("no token", server.deliver(report)[0], 401)
+        expect("a wrong token", server.deliver(report, **bearer("x"))[0], 401)
+        expect("a token's digest is no token", server.deliver(report, **bearer(digest("fleet-token")))[0], 401)
+        expect("a reader's token may not report", server.deliver(report, **bearer("read-token"))[0], 403)
+        expect("the right one", server.deliver(report, **bearer("fleet-token"))[0], 201)
+        expect("a reporter's token may not read", server.request("GET", "/v1/reports", headers=bearer("fleet-token"))[0], 403)
+        expect("reading needs a token", server.request("GET", "/")[0], 401)
+        expect("a browser is told to ask", server.request("GET", "/")[1]["WWW-Authenticate"][:5], "Basic")
+        basic = base64.b64encode(b"anybody:read-token").decode()
+        expect("and a password is one", server.request("GET", "/", headers={"Authorization": f"Basic {basic}"})[0], 200)
+        expect("health needs none", server.request("GET", "/healthz")[0], 200)
+        rows = server.get("/v1/reports", Authorization="Bearer read-token")[1]["reports"]
+        expect("the token's name is kept", [row["token"] for row in rows], ["fleet"])
+        statuses = [server.deliver(each, **bearer("slow-token")) for each in maker.many(3)]
+        expect("a token has a rate", [s[0] for s in statuses], [201, 201, 429])
+        expect("429 says when", 1 <= int(statuses[2][1]["Retry-After"]) <= 60, True)
+        expect("another token is not slowed", server.deliver(maker.one(), **bearer("fleet-token"))[0], 201)
+        expect("a token has a size", server.deliver(maker.one(), **bearer("small-token"))[0], 413)
+        expect("a token has a machine", [server.deliver(maker.one(None, n), **bearer("one-token"))[0] for n in ("gpu-7", "gpu-8")], [201, 403])
+        file.write_text("{")
+        server.signal(signal.SIGHUP)
+        wait_until(lambda: "stays in force" in server.log())
+        expect("a broken file changes nothing", server.deliver(maker.one(), **bearer("fleet-token"))[0], 201)
+        tokens_file(folder, "tokens", [{"name": "new", "sha256": digest("new-token"), "may": ["report"]}])
+        server.signal(signal.SIGHUP)
+        wait_until(lambda: "again" in server.log())
+        expect("a token that is gone opens nothing", [server.deliver(maker.one(), **bearer(t))[0] for t in ("fleet-token", "new-token")], [401, 201])
+        log = server.log()
+        expect("no token is in the log", [t for t in ("fleet-token", "x", "read-token", "new-token") if t + " " in log], [])
+
+
+def enrolment(database, maker, folder):
+    file = tokens_file(folder, "enrolment", enrolment=[
+        {"sha256": digest("first")}, {"sha256": digest("second")}, {"sha256": digest("again"), "machine": "gpu-1"},
+        {"sha256": digest("for-9"), "machine": "gpu-9"}, {"sha256": digest("old"), "expires": "2020-01-01T00:00:00Z"}, {"sha256": digest("race")}])
+    token = lambda value: {"Gpucheck-Identity-Kind": "enrolment-token", "Gpucheck-Identity": value}
+    with Server(SERVER, *database.fresh(), "--tokens", file, "--refuse-unverified") as server:
+        say = lambda key, node, value=None: server.deliver(maker.one(key, node), **(token(value) if value else {}))[0]
+        expect("a stranger is refused", say("a", "gpu-1"), 403)
+        expect("a wrong token enrols nobody", say("a", "gpu-1", "wrong"), 403)
+        expect("an old token enrols nobody", say("a", "gpu-1", "old"), 403)
+        expect("another machine's token enrols nobody", say("a", "gpu-1", "for-9"), 403)
+        unsigned = server.deliver(maker.one(None, "gpu-1"), **token("first"))[0]
+        expect("who does not sign is not enrolled", unsigned, 403)
+        expect("a token binds the first key", say("a", "gpu-1", "first"), 201)
+        expect("its later reports need none", say("a", "gpu-1"), 201)
+        expect("and may carry it", say("a", "gpu-1", "first"), 201)
+        expect("another key cannot use it", [say("b", "gpu-2", "first"), say("b", "gpu-1", "first")], [403, 403])
+        expect("the key speaks for no other machine", say("a", "gpu-2"), 403)
+        expect("nobody else speaks for the machine", [say("b", "gpu-1"), say(None, "gpu-1")], [403, 403])
+        expect("nor takes it over with a token for anybody", say("b", "gpu-1", "second"), 403)
+        expect("a token for this machine replaces its key", say("c", "gpu-1", "again"), 201)
+        expect("the old key is over", [say("a", "gpu-1"), say("c", "gpu-1")], [403, 201])
+        many = [(f"racer-{n}", f"gpu-2{n}") for n in range(8)]
+        made = [maker.one(*each) for each in many]
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda report: server.deliver(report, **token("race"))[0], made))
+        expect("of eight at once one is enrolled", sorted(answers), [201] + [403] * 7)
+        server.kill()
+    with Server(SERVER, *["--db", *server.command[server.command.index("--db") + 1:]]) as server:
+        expect("enrolled keys outlive the receiver", [say("c", "gpu-1"), say("a", "gpu-1")], [201, 403])
+
+
+def questions(database, maker):
+    with Server(SERVER, *database.fresh(), "--page-every", "1") as server:
+        made = [report for node in ("n1", "n2", "n3") for report in maker.many(3, None, node)]
+        made = [m.changed(verdict="fail") if i % 3 == 0 else m for i, m in enumerate(made)]
+        for report in made:
+            server.deliver(report)
+        rows = server.get("/v1/reports")[1]
+        expect("newest first", [r["report_id"] for r in rows["reports"]], [m.id for m in reversed(made)])
+        seen, path = [], "/v1/reports?limit=4"
+        while path:
+            page = server.get(path)[1]
+            seen += [r["report_id"] for r in page["reports"]]
+            path = f"/v1/reports?limit=4&cursor={page['next']}" if "next" in page else None
+        expect("pages miss none and repeat none", seen, [m.id for m in reversed(made)])
+        expect("by node", [r["node"] for r in server.get("/v1/reports?node=n2")[1]["reports"]], ["n2"] * 3)
+        expect("by verdict", len(server.get("/v1/reports?verdict=fail")[1]["reports"]), 3)
+        expect("by time", [len(server.get(f"/v1/reports?since={t}")[1]["reports"]) for t in ("2020-01-01T00:00:00Z", "2999-01-01T00:00:00Z")], [9, 0])
+        nodes = server.get("/v1/nodes?limit=2")[1]
+        more = server.get(f"/v1/nodes?limit=2&cursor={nodes['next']}")[1]
+        expect("each node once, with its newest", [(n["node"], n["report_id"]) for n in nodes["nodes"] + more["nodes"]], [(f"n{i + 1}", made[3 * i + 2].id) for i in range(3)])
+        future = made[0].changed(report_id=new_id(), created="2099-01-01T00:00:00Z")
+        server.deliver(future)
+        last = made[0].changed(report_id=new_id(), created=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 2)))
+        time.sleep(2.1)
+        server.deliver(last)
+        expect("a clock that is ahead is not the newest for ever", server.get("/v1/nodes?limit=1")[1]["nodes"][0]["report_id"], last.id)
+        status, headers, body = server.request("GET", "/")
+        expect("the page", (status, headers["Content-Type"][:9], b"n1" in body, "default-src 'none'" in headers["Content-Security-Policy"]), (200, "text/html", True, True))
+        summary = server.get("/v1/summary")[1]
+        expect("the summary has the nodes", sorted(n["node"] for n in summary["nodes"]), ["n1", "n2", "n3"])
+        server.deliver(maker.one(None, "n4"))
+        time.sleep(1.1)
+        expect("a later look sees a new one", len(server.get("/v1/summary")[1]["nodes"]), 4)
+        expect("a name that leads here is not enough to read", server.request("GET", "/v1/reports", headers={"Host": "evil.example"})[0], 401)
+        metrics = server.request("GET", "/metrics")[2].decode()
+        expect("metrics count", 'gpucheck_fleet_reports{verdict="fail"} 5' in metrics, True)
+        if shutil.which("promtool"):
+            checked = subprocess.run(["promtool", "check", "metrics"], input=metrics, capture_output=True, text=True)
+            expect("promtool has no objection", (checked.returncode, checked.stdout + checked.stderr), (0, ""))
+
+
+def retention(database, maker):
+    options = database.fresh()
+    with Server(SERVER, *options) as server:
+        for report in maker.many(5):
+            server.deliver(report)
+        server.stop()
+    with Server(SERVER, *options, "--retention-days", "0.00001") as server:
+        expect("old reports go", wait_until(lambda: database.run("SELECT COUNT(*) FROM reports")[0][0] in (0, "0")), True)
+        expect("an empty fleet has a summary", server.get("/v1/summary")[1]["decision"], "no_evidence")
+        expect("and new ones are taken", server.deliver(maker.one())[0], 201)
+
+
+def refuses_to_start(database, folder):
+    options = database.fresh()
+    open_file = folder / "open"
+    open_file.write_text("{}")
+    open_file.chmod(0o644)
+    for name, more, status in [("an open address", ["--listen", "0.0.0.0:0"], 64), ("no port", ["--listen", "127.0.0.1"], 64), ("a name", ["--listen", "localhost:0"], 64),
+                               ("tokens that others may read", ["--tokens", open_file], 64), ("no tokens file", ["--tokens", folder / "none"], 64), ("no keys", ["--keys", folder / "none"], 64),
+                               ("a certificate without a key", ["--tls-cert", open_file], 64), ("no certificate", ["--tls-cert", open_file, "--tls-key", open_file], 64),
+                               ("a password in the URL", ["--db", "postgresql://u:secret@h/d"], 64), ("a password parameter", ["--db", "postgresql://h/d?password=secret"], 64),
+                               ("no folder", ["--db", folder / "none/reports.db"], 70), ("no server", ["--db", "postgresql://fleet@127.0.0.1:9/d"], 70)]:
+        command = [SERVER, "--listen", "127.0.0.1:0", *map(str, options), *map(str, more)]
+        done = subprocess.run(command, capture_output=True, timeout=60)
+        expect(f"refuses to start with {name}", (done.returncode, b"secret" in done.stderr, len(done.stderr.splitlines())), (status, False, 1))
+    with Server(SERVER, *options) as server:
+        server.stop()
+    database.run("INSERT INTO gpucheck_fleet_schema (version) VALUES (999)")
+    done = subprocess.run([SERVER, "--listen", "127.0.0.1:0", *map(str, options)], capture_output=True, timeout=60)
+    expect("refuses a newer program's database", (done.returncode, b"newer" in done.stderr), (70, True))
+
+
+def store_that_fails(database, maker):
+    """503 while the store is away, and nothing lost or repeated when it is back."""
+    with Server(SERVER, *database.fresh()) as server:
+        before, during = maker.many(2, "a")
+        server.deliver(before)
+        if WHICH == "postgres":
+            database.stop()
+            answers = [server.deliver(during), server.request("GET", "/healthz")]
+            database.start()
+        else:
+            import sqlite3
+            other = sqlite3.connect(database.file, isolation_level=None)
+            other.execute("BEGIN EXCLUSIVE")
+            with ThreadPoolExecutor(2) as pool:  # both wait for the lock
+                answers = list(pool.map(lambda ask: ask(), [lambda: server.deliver(during), lambda: server.request("GET", "/healthz")]))
+            other.execute("ROLLBACK")
+            other.close()
+        expect("a store that is away is told", [a[0] for a in answers], [503, 503])
+        expect("and when to come back", all(int(a[1]["Retry-After"]) > 0 for a in answers), True)
+        expect("it comes back by itself", wait_until(lambda: server.request("GET", "/healthz")[0] == 200), True)
+        expect("and takes what it could not", [server.deliver(during)[0], server.deliver(before)[0]], [201, 200])
+
+
+def crowds(database, maker):
+    """A thousand idle connections, and more than there is room for, keep nobody out."""
+    for name, options in [("a thousand idle connections", []), ("more connections than there is room for", ["--max-connections", "64"])]:
+        with Server(SERVER, *database.fresh(), *options) as server:
+            idle = []
+            for _ in range(1000 if not options else 300):
+                idle.append(socket.create_connection(("127.0.0.1", server.port), timeout=20))
+            half = [socket.create_connection(("127.0.0.1", server.port), timeout=20) for _ in range(100)]
+            for each in half:
+                each.sendall(b"POST /v1/reports HTTP/1.1\r\nHo")
+            expect(f"{name}: reports are taken", {server.deliver(m)[0] for m in maker.many(20)}, {201})
+            expect(f"{name}: it ends at once", server.stop(10), 0)
+            for each in idle + half:
+                each.close()
+
+
+def slow_clients(server, maker, done):
+    """Each is cut off, none is waited for: started early, looked at late."""
+    begun = time.monotonic()
+    head = b"POST /v1/reports HTTP/1.1\r\nHost: x\r\nContent-Type: application/vnd.gpucheck.report+json\r\nContent-Length: 5000\r\n\r\n"
+    drips = {"a head": [b"POST /v1/reports HTTP/1.1\r\n"] + [b"a"] * 60, "a body": [head] + [b"a"] * 60}
+
+    def drip(pieces):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as slow:
+            try:
+                for piece in pieces:
+                    slow.sendall(piece)
+                    time.sleep(0.5)
+                    slow.setblocking(False)
+                    try:
+                        if slow.recv(4096) == b"":
+                            break
+                    except BlockingIOError:
+                        pass
+                    slow.setblocking(True)
+            except OSError:
+                pass
+        return time.monotonic() - begun
+
+    with ThreadPoolExecutor(2) as pool:
+        for name, took in zip(drips, pool.map(drip, drips.values())):
+            done.append((f"{name} that comes a byte at a time is cut off", 5 < took < 28, True))
+
+
+def real_program(database, folder):
+    """gpucheck itself: a run that delivers, an outage, a flush."""
+    options = database.fresh()
+    state, config = folder / "state", folder / "config.json"
+    enrol = folder / "token"
+    enrol.write_text("welcome")
+    enrol.chmod(0o600)
+    file = tokens_file(folder, "real-tokens", [{"name": "nodes", "sha256": digest("bearer"), "may": ["report"]}, {"name": "me", "sha256": digest("me"), "may": ["read"]}],
+                       [{"sha256": digest("welcome")}])
+    bearer = folder / "bearer"
+    bearer.write_text("bearer")
+    bearer.chmod(0o600)
+    more = ["--tokens", file, "--refuse-unverified"]
+    server = Server(SERVER, *options, *more)
+    config.write_text(json.dumps({"state_folder": str(state), "sinks": [{"url": f"http://127.0.0.1:{server.port}/v1/reports", "token_file": str(bearer),
+                                                                         "prove_identity": True, "enrolment_token_file": str(enrol)}]}))
+    run = lambda *words: subprocess.run([GPUCHECK, *words, "--config", config], capture_output=True, timeout=120)
+    waiting = lambda: len(list(state.glob("spool/pending/*.report")))
+    run("run", "--machine", MACHINE, "--format", "json")
+    rows = lambda: server.get("/v1/reports", Authorization="Bearer me")[1]["reports"]
+    expect("a run delivers, signed and enrolled", (waiting(), [(r["verified"], r["simulated"]) for r in rows()]), (0, [(True, True)]))
+    server.stop()
+    for _ in range(2):
+        run("run", "--machine", MACHINE, "--format", "json")
+    expect("without a receiver reports wait", waiting(), 2)
+    server = Server(SERVER, *options, *more, listen=f"127.0.0.1:{server.port}")
+    flushed = wait_until(lambda: run("report", "flush").returncode == 0 and waiting() == 0, 60)
+    expect("a flush delivers them", (flushed, [r["verified"] for r in rows()]), (True, [True] * 3))
+    server.stop()
+
+
+def tls(database, maker, folder):
+    import ssl
+
+    def certificate(name):
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", f"/CN={name}",
+                        "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", folder / "tls.key", "-out", folder / "tls.pem"], check=True, capture_output=True)
+        return ssl.create_default_context(cafile=folder / "tls.pem")
+
+    trusted = certificate("one")
+    file = tokens_file(folder, "tls-tokens", [{"name": "n", "sha256": digest("t"), "may": ["report"]}])
+    with Server(SERVER, *database.fresh(), "--tokens", file, "--tls-cert", folder / "tls.pem", "--tls-key", folder / "tls.key", listen="0.0.0.0:0") as server:
+        bearer = {"Authorization": "Bearer t"}
+        expect("over TLS it may listen on every address", (server.scheme, server.deliver(maker.one(), tls=trusted, **bearer)[0]), ("https", 201))
+        expect("reading from afar needs a reader's token", server.request("GET", "/", headers={"Host": "10.1.1.1"}, tls=trusted)[0], 401)
+        expect("plain HTTP is no TLS", server.raw(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")[:5] != b"HTTP/", True)
+        old = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{server.port}", "-tls1_1", "-cipher", "DEFAULT:@SECLEVEL=0"], input=b"", capture_output=True)
+        new = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{server.port}", "-tls1_2"], input=b"", capture_output=True)
+        expect("TLS 1.2 and not 1.1", (old.returncode != 0, new.returncode), (True, 0))
+        renewed = certificate("two")
+        server.signal(signal.SIGHUP)
+        wait_until(lambda: "again" in server.log())
+        expect("a renewed certificate is used", server.deliver(maker.one(), tls=renewed, **bearer)[0], 201)
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20):  # says nothing, not even hello
+            expect("it ends well", server.stop(), 0)
+
+
+def ends_gracefully(database, maker, folder):
+    """SIGTERM under load: every request that was answered is there."""
+    options = database.fresh()
+    reports = maker.many(400, "a")
+    with Server(SERVER, *options) as server:
+        taken = []
+
+        def send(some):
+            for report in some:
+                try:
+                    if server.deliver(report)[0] == 201:
+                        taken.append(report.id)
+                except OSError:
+                    return
+
+        threads = [threading.Thread(target=send, args=(reports[i::4],)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        wait_until(lambda: len(taken) > 40)
+        begun = time.monotonic()
+        status = server.stop()
+        for thread in threads:
+            thread.join()
+        expect("it stops under load", (status, time.monotonic() - begun < 15), (0, True))
+    rows = {row[0] for row in database.run("SELECT report_id FROM reports")}
+    expect("with all that it acknowledged", set(taken) - rows, set())
+
+
+def secrets(database, folder):
+    if WHICH != "postgres":
+        return
+    with Server(SERVER, *database.fresh()) as server:
+        proc = Path(f"/proc/{server.process.pid}")
+        expect("the database's password is in no argument and no environment", [name for name in ("cmdline", "environ") if database.password.encode() in (proc / name).read_bytes()], [])
+        database.stop()
+        server.request("GET", "/healthz")
+        server.request("GET", "/metrics")
+        database.start()
+        expect("nor in the log", [part for part in (database.password, "s3cret") if part in server.log()], [])
+
+
+def main():
+    if WHICH == "postgres" and Postgres.programs() is None:
+        print("skipped: no PostgreSQL on this machine (Debian: postgresql)")
+        return 77
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        template = folder / "template.json"
+        template.write_bytes(subprocess.run([GPUCHECK, "--machine", MACHINE, "--format", "json"], capture_output=True).stdout)
+        maker = Maker(LOAD, template, folder)
+        database = {"sqlite": Sqlite, "postgres": Postgres}[WHICH](folder)
+        slow = []
+        try:
+            with Server(SERVER, *database.fresh()) as hard:
+                dripping = threading.Thread(target=slow_clients, args=(hard, maker, slow))
+                dripping.start()
+                hostile_bodies(hard, maker)
+                hostile_requests(hard, maker)
+                taking(database, maker)
+                signatures(database, maker, folder)
+                token_rules(database, maker, folder)
+                enrolment(database, maker, folder)
+                questions(database, maker)
+                refuses_to_start(database, folder)
+                real_program(database, folder)
+                retention(database, maker)
+                dripping.join()
+                for row in slow:
+                    expect(*row)
+                expect("slow clients were both seen", len(slow), 2)
+                expect("after all that it is well", (hard.request("GET", "/healthz")[0], hard.stop()), (200, 0))
+            ends_gracefully(database, maker, folder)
+            crowds(database, maker)
+            tls(database, maker, folder)
+            store_that_fails(database, maker)
+            secrets(database, folder)
+        finally:
+            database.close()
+    print(f"{len(PROBLEMS)} problems" + "".join(f"\n  {p}" for p in PROBLEMS))
+    return 1 if PROBLEMS else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
