@@ -71,6 +71,10 @@ void burn_in(const cli::RunOptions& options, const Target& target, const experim
 }  // namespace
 
 std::variant<experiments::Settings, std::string> settings_of(const cli::RunOptions& options) {
+    const bool asked = !options.experiments.empty() || !options.inject.empty();
+    if (asked && !options.machine.machine.empty() && options.machine.driver_dir.empty())
+        return std::string(
+            "--experiment and --inject: nothing runs on a recorded machine without --driver-dir");
     experiments::Settings settings = experiments::settings_for(options.profile);
     settings.simulated = !options.machine.driver_dir.empty();
     // Sizes for hardware would keep a simulated device busy for hours.

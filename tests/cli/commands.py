@@ -144,6 +144,9 @@ def main():
     expect("instance type: it is known", "instance.type.unknown" not in out, out)
     expect("options: an unset variable is no receiver", run("--report-to", "")[0] == 64 and run("--config", "")[0] == 64)
     expect("options: no budget of nan", run("--budget", "nan")[0] == 64)
+    recorded = ("--machine", MACHINES / "h100-x8-healthy")
+    expect("options: a recorded machine computes nothing", all(run(*recorded, *more)[0] == 64 and "--driver-dir" in run(*recorded, *more)[2]
+                                                               for more in (("--experiment", "matrix"), ("--inject", "lane"))))
     code, out, _ = run("--machine", MACHINES / "cloud-aws-called-gcp", "--provider", "aws")
     expect("provider: the right one is not", "instance.conflict" not in out, out)
     code, out, err = run("--machine", MACHINES / "mi300x-vf-healthy", "--instance-type", "gpu-mi300x1-192gb")
