@@ -58,17 +58,16 @@ TEST_P(NvmlSystemFault, EveryCallInTurn) {
 }
 
 using Pair = std::pair<const char*, const char*>;
-INSTANTIATE_TEST_SUITE_P(Each, NvmlSystemFault,
 #ifdef __SANITIZE_ADDRESS__  // as in faults_test.cpp
-                         testing::Values(Pair{"flood", "flooded"}, Pair{"ones", ""}, Pair{"random", ""}),
+const auto kFaults = testing::Values(Pair{"flood", "flooded"}, Pair{"ones", ""}, Pair{"random", ""});
 #else
-                         testing::Values(Pair{"hang", "hangs"}, Pair{"segv", "crashed"},
-                                         Pair{"exit3", "exited"}, Pair{"flood", "flooded"}, Pair{"ones", ""},
-                                         Pair{"random", ""}, Pair{"error", ""}),
+const auto kFaults =
+    testing::Values(Pair{"hang", "hangs"}, Pair{"segv", "crashed"}, Pair{"exit3", "exited"},
+                    Pair{"flood", "flooded"}, Pair{"ones", ""}, Pair{"random", ""}, Pair{"error", ""});
 #endif
-                         [](const testing::TestParamInfo<Pair>& one) {
-                             return std::string(one.param.first);
-                         });
+INSTANTIATE_TEST_SUITE_P(Each, NvmlSystemFault, kFaults, [](const testing::TestParamInfo<Pair>& one) {
+    return std::string(one.param.first);
+});
 
 TEST(NvmlSystemFaults, InitThatHangsHangsEveryChildAndNoLonger) {
     for (const char* what : {"hang", "abort", "exit0", "flood"}) {
