@@ -65,7 +65,9 @@ void MetricJudge::consider(const Outlier& outlier, const Yardstick& by, double g
     const double least = !direction_.more_is_better          ? kBetterTime
                          : outlier.against == Against::nodes ? kBetterNode
                                                              : kBetterGpu;
-    if (outlier.z >= by.good_bar && good_ratio >= least) better_.push_back({outlier, good_ratio});
+    // One good chip among others is luck of the draw; a node of them is not, nor a chip that is a node.
+    const bool speaks = outlier.against == Against::nodes || work_.report(outlier.node).gpus.size() == 1;
+    if (speaks && outlier.z >= by.good_bar && good_ratio >= least) better_.push_back({outlier, good_ratio});
 }
 
 /// Nodes' medians against each other. From a baseline only chips' spread is known: a median of k independent

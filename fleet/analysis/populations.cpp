@@ -78,19 +78,11 @@ void MetricJudge::settle_hits() {
     }
     for (const Found& each : better_) {
         const Outlier& o = each.outlier;
-        const bool whole = o.against == Against::nodes;
-        work_.mark(o.node, whole ? -1 : static_cast<int>(o.gpu), "implausible");
+        work_.mark(o.node, -1, "implausible");
         work_.add(o.node, Decision::quarantine, "too good",
-                  (whole ? std::string("its median ")
-                         : "GPU " +
-                               work_.text(work_
-                                              .gpu({0, static_cast<std::uint32_t>(o.node),
-                                                    static_cast<std::uint32_t>(o.gpu)})
-                                              .bdf) +
-                               ": ") +
-                      o.metric + " of " + number(o.value) + " is better than every healthy peer's (centre " +
-                      number(o.centre) + ", z " + number(o.z, 3) + "): measured otherwise, or made up",
-                  whole ? -1 : static_cast<int>(o.gpu));
+                  "its " + o.metric + " of " + number(o.value) +
+                      " is better than every healthy peer's (centre " + number(o.centre) + ", z " +
+                      number(o.z, 3) + "): measured otherwise, or made up");
     }
 }
 

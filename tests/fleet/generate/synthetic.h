@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fleet/model/fleet.h"
@@ -34,6 +36,8 @@ enum class Fault {
     lemon,         ///< a GPU that fails in two of its node's earlier boots and passes now
 };
 const char* name_of(Fault fault);
+std::optional<Fault> fault_from(std::string_view name);
+bool is_known_board(std::string_view key);
 
 /// How healthy chips differ. Each width holds 95 % of them (two standard deviations to either side), in
 /// percent of the median; a chip's place in it is the same for all measurements of a kind.

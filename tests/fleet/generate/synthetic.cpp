@@ -1,5 +1,5 @@
 // Chips, their nodes, their faults; see synthetic.h.
-#include "tests/fleet/synthetic.h"
+#include "tests/fleet/generate/synthetic.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,6 +31,9 @@ const BoardRates& rates_of(const std::string& board) {
                                     [&](const BoardRates& each) { return board == each.board; });
     return found == kBoards.end() ? kBoards.front() : *found;
 }
+
+constexpr std::array<std::string_view, 7> kFaults{"slow_memory",  "slow_matrix", "one_gpu", "bad_rack",
+                                                  "wrong_driver", "liar",        "lemon"};
 
 enum class Kind { memory, matrix, link, launch, other };
 struct MetricShape {
@@ -143,9 +146,18 @@ std::size_t Dice::below(std::size_t count) {
 }
 
 const char* name_of(Fault fault) {
-    constexpr std::array kNames{"slow memory",  "slow matrix", "one GPU", "bad rack",
-                                "wrong driver", "liar",        "lemon"};
-    return kNames[static_cast<std::size_t>(fault)];
+    return kFaults[static_cast<std::size_t>(fault)].data();
+}
+
+std::optional<Fault> fault_from(std::string_view name) {
+    const auto found = std::find(kFaults.begin(), kFaults.end(), name);
+    if (found == kFaults.end()) return std::nullopt;
+    return static_cast<Fault>(found - kFaults.begin());
+}
+
+bool is_known_board(std::string_view key) {
+    return std::any_of(kBoards.begin(), kBoards.end(),
+                       [&](const BoardRates& each) { return key == each.board; });
 }
 
 std::vector<Fault> usual_eight() {
