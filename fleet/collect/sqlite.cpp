@@ -13,7 +13,7 @@
 namespace gpucheck::fleet::collect {
 namespace {
 
-constexpr int kBusyMs = 10'000;  // another process of the operator's: a backup, the sqlite3 shell
+constexpr int kBusyMs = 5'000;  // another process of the operator's: a backup, the sqlite3 shell
 
 struct Finalize {
     void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
@@ -147,7 +147,8 @@ OpenedSql open_sqlite(const std::string& file) {
     sqlite3_extended_result_codes(opened, 1);
     auto sql = std::make_unique<Sqlite>(std::move(handle));
     for (const char* pragma : {"PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON",
-                               "PRAGMA trusted_schema=OFF", "PRAGMA journal_size_limit=67108864"}) {
+                               "PRAGMA trusted_schema=OFF", "PRAGMA journal_size_limit=67108864",
+                               "PRAGMA wal_autocheckpoint=8000"}) {
         auto rows = sql->run(pragma, {});
         if (auto* why = std::get_if<SqlError>(&rows)) return SqlError{file + ": " + why->what, why->lost};
         const auto& got = *std::get_if<std::vector<SqlRow>>(&rows);
