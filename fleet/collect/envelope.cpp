@@ -38,7 +38,8 @@ std::optional<std::string_view> text_member(const dom::object& object, std::stri
 
 std::variant<Envelope::Signature, Error> read_signature(dom::element item) {
     dom::object object;
-    if (item.get(object) != simdjson::SUCCESS || repeats(object)) return Error{"a signature that is no object"};
+    if (item.get(object) != simdjson::SUCCESS || repeats(object))
+        return Error{"a signature that is no object"};
     const auto text = text_member(object, "sig");
     auto bytes = text ? sign::base64_decode(*text) : std::nullopt;
     if (!bytes) return Error{"a signature that is not base64"};

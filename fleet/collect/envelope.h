@@ -1,5 +1,5 @@
-// DSSE envelopes at the rate of a fleet: providers/sign/dsse.h reads one in a millisecond, which a machine that
-// sends one does not feel and a receiver of 2,000 a second does.
+// DSSE envelopes at the rate of a fleet: providers/sign/dsse.h reads one in a millisecond, which a machine
+// that sends one does not feel and a receiver of 2,000 a second does.
 #pragma once
 
 #include <string_view>

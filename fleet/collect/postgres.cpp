@@ -133,8 +133,8 @@ class Postgres final : public Sql {
         setting.exec("SET lock_timeout = '10s'");
         setting.exec("SET idle_in_transaction_session_timeout = '60s'");
     }
-    // What the operator said of it stays. The password goes to libpq in memory: not by arguments, the environment
-    // or a log.
+    // What the operator said of it stays. The password goes to libpq in memory: not by arguments, the
+    // environment or a log.
     std::string whole_url() const {
         std::string url = url_;
         const auto add = [&url](std::string_view name, const std::string& value) {

@@ -58,9 +58,10 @@ TEST(Credentials, RefusesWhatItDoesNotUnderstand) {
          {std::string(), std::string("[]"), std::string(R"({"token": []})"), std::string(R"({"tokens": {}})"),
           token(""), token(R"(, "may": [])"), token(R"(, "may": ["write"])"), token(R"(, "may": "report")"),
           token(R"(, "may": ["report"], "rate": 1)"), token(R"(, "may": ["report"], "burst": 0)"),
-          token(R"(, "may": ["report"], "reports_per_minute": "1")"), token(R"(, "may": ["report"], "name": "b")"),
-          token(R"(, "may": ["report"], "max_bytes": -1)"), enrolment + R"(, "expires": "soon"}]})",
-          enrolment + R"(, "machine": 7}]})", enrolment + "}, {\"sha256\": \"" + hex_digest("e") + "\"}]}",
+          token(R"(, "may": ["report"], "reports_per_minute": "1")"),
+          token(R"(, "may": ["report"], "name": "b")"), token(R"(, "may": ["report"], "max_bytes": -1)"),
+          enrolment + R"(, "expires": "soon"}]})", enrolment + R"(, "machine": 7}]})",
+          enrolment + "}, {\"sha256\": \"" + hex_digest("e") + "\"}]}",
           R"({"tokens": [{"name": "a", "may": ["read"], "sha256": ")" + hex_digest("") + "\"}]}",
           std::string(R"({"tokens": [{"name": "a", "may": ["read"], "sha256": "t"}]})")})
         EXPECT_TRUE(std::holds_alternative<std::string>(read_credentials(folder.write("t", bad)))) << bad;

@@ -35,8 +35,10 @@ sign::PrivateKey some_key() {
 
 // Two readers, one envelope: whatever one of them refuses the other must not believe.
 TEST(Envelope, IsReadAsTheSendersOwnReaderReadsIt) {
-    const std::string good = std::get<std::string>(sign::make_envelope(some_key(), sign::kReportType, R"({"a":1})"));
-    std::vector<std::string> all = {good, "", "{}", "[]", "\"\"", R"({"payload":"","payloadType":"","signatures":{}})"};
+    const std::string good =
+        std::get<std::string>(sign::make_envelope(some_key(), sign::kReportType, R"({"a":1})"));
+    std::vector<std::string> all = {good, "",     "{}",
+                                    "[]", "\"\"", R"({"payload":"","payloadType":"","signatures":{}})"};
     for (std::size_t at = 0; at + 1 < good.size(); ++at) {
         all.push_back(good.substr(0, at));
         for (const char c : {'"', '=', '{', '\0', '\xff'}) {
@@ -73,7 +75,8 @@ TEST(Envelope, IsReadAsTheSendersOwnReaderReadsIt) {
 TEST(Envelope, HasBounds) {
     std::string many = R"({"payloadType":"","payload":"","signatures":[)";
     for (int i = 0; i < 16; ++i) many += R"({"sig":""},)";
-    EXPECT_TRUE(std::holds_alternative<sign::Envelope>(open_envelope(many.substr(0, many.size() - 1) + "]}")));
+    EXPECT_TRUE(
+        std::holds_alternative<sign::Envelope>(open_envelope(many.substr(0, many.size() - 1) + "]}")));
     EXPECT_TRUE(std::holds_alternative<sign::Error>(open_envelope(many + R"({"sig":""}]})")));
     EXPECT_TRUE(std::holds_alternative<sign::Error>(open_envelope(std::string(100'000, '['))));
 }
@@ -87,10 +90,11 @@ TEST(Query, SaysWhatItDoesNotUnderstand) {
     EXPECT_EQ(question.before_seq, 42);
     EXPECT_EQ(question.since_ms, 1796032800000);
     EXPECT_TRUE(std::holds_alternative<Question>(question_of("")));
-    for (const char* bad : {"Node=a", "node", "node=", "node=a&node=b", "limit=-1", "limit=1001", "limit=1e2", "limit= 1",
-                            "cursor=0", "cursor=9223372036854775808", "since=now", "verdict=", "node=%", "node=%4",
-                            "node=%00", "node=a%0ab", "&", "=", "limit=1&"})
-        EXPECT_EQ(std::holds_alternative<std::string>(question_of(bad)), std::string(bad) != "limit=1&") << bad;
+    for (const char* bad : {"Node=a", "node", "node=", "node=a&node=b", "limit=-1", "limit=1001", "limit=1e2",
+                            "limit= 1", "cursor=0", "cursor=9223372036854775808", "since=now",
+                            "verdict=", "node=%", "node=%4", "node=%00", "node=a%0ab", "&", "=", "limit=1&"})
+        EXPECT_EQ(std::holds_alternative<std::string>(question_of(bad)), std::string(bad) != "limit=1&")
+            << bad;
     EXPECT_TRUE(std::holds_alternative<NodesQuestion>(nodes_question_of("cursor=gpu-1&limit=1000")));
     EXPECT_TRUE(std::holds_alternative<std::string>(nodes_question_of("node=a")));
 }

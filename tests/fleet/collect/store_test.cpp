@@ -56,8 +56,10 @@ TEST(Schema, AnOlderDatabaseKeepsItsReports) {
         ASSERT_FALSE(migrate(old, 1).has_value());
         EXPECT_TRUE(std::holds_alternative<SqlError>(old.run("SELECT beat FROM pulse")));
         const auto added = old.run(
-            "INSERT INTO reports (report_id, digest, received_ms, created, at, node, machine, verdict, verified, "
-            "simulated, key_id, token, content_type, gzip, body) VALUES ('old', $1, 1, '', '', 'n', 'n', 'fail', "
+            "INSERT INTO reports (report_id, digest, received_ms, created, at, node, machine, verdict, "
+            "verified, "
+            "simulated, key_id, token, content_type, gzip, body) VALUES ('old', $1, 1, '', '', 'n', 'n', "
+            "'fail', "
             "0, 0, '', '', '', 0, $2)",
             {Blob{"d"}, Blob{"b"}});
         ASSERT_TRUE(std::holds_alternative<std::vector<SqlRow>>(added));
