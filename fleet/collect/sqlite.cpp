@@ -134,10 +134,13 @@ class Sqlite final : public Sql {
 }  // namespace
 
 OpenedSql open_sqlite(const std::string& file) {
-    // Made here and not by SQLite, whose mode would be the umask's: reports name serial numbers.
-    const int made = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (made < 0) return SqlError{file + ": " + std::strerror(errno), false};
-    ::close(made);
+    // Made here and not by SQLite, whose mode would be the umask's: reports name serial numbers. Only where
+    // it is missing: closing any descriptor of a database takes away the locks of every connection of this
+    // process (https://sqlite.org/howtocorrupt.html, 2.2), and another program that looks in would then
+    // remove the log.
+    const int made = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (made < 0 && errno != EEXIST) return SqlError{file + ": " + std::strerror(errno), false};
+    if (made >= 0) ::close(made);
     sqlite3* opened = nullptr;
     const int code =
         sqlite3_open_v2(file.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);

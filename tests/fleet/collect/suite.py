@@ -57,9 +57,12 @@ def taking(database, maker):
         expect("an unsigned one is stored", server.deliver(plain, packed=False)[0], 201)
         status, headers, body = server.request("GET", f"/v1/reports/{first.id}")
         expect("it is given back as it came", (status, body, headers["Content-Type"], headers["Gpucheck-Verified"]), (200, first.body, ENVELOPE, "false"))
+        rows = [server.deliver(each)[0] and database.run("SELECT COUNT(*) FROM reports")[0][0] for each in maker.many(3, "a")]
+        expect("somebody else who looks in sees each at once", [int(row) for row in rows], [3, 4, 5])
         server.kill()  # what was acknowledged needs no goodbye
     with Server(SERVER, *options) as server:
         expect("a killed receiver has it", server.deliver(first)[0], 200)
+        expect("and what came after somebody looked in", len(server.get("/v1/reports")[1]["reports"]), 5)
         expect("and the unsigned one", server.request("GET", f"/v1/reports/{plain.id}")[2], plain.body)
         expect("another one is new", server.deliver(second)[0], 201)
         expect("none is there twice", database.run("SELECT report_id, COUNT(*) FROM reports GROUP BY report_id HAVING COUNT(*) > 1"), [])
