@@ -20,6 +20,7 @@ struct Dispatch {
     int operator()(const BaselineOptions& options) const { return baseline(options); }
     int operator()(const CompareOptions& options) const { return compare(options); }
     int operator()(const HtmlOptions& options) const { return html(options); }
+    int operator()(const ServeCommand& options) const { return serve(options); }
 };
 
 }  // namespace

@@ -9,5 +9,6 @@ int summary(const SummaryOptions& options);
 int baseline(const BaselineOptions& options);
 int compare(const CompareOptions& options);
 int html(const HtmlOptions& options);
+int serve(const ServeCommand& options);
 
 }  // namespace gpucheck::fleet

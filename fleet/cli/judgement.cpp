@@ -37,7 +37,7 @@ std::variant<Judgement, std::string> judgement(const JudgeOptions& options) {
         result.baseline = std::get<Baseline>(std::move(baseline));
     }
     // Without keys no signature is checked, and what a condensed report says of itself anybody can write.
-    if (!result.policy.accept_unverified && options.read.keys_folder.empty())
+    if (!result.policy.accept_unverified && options.read.keys_folder.empty() && !options.knows_other_keys)
         return options.policy_file + " accepts signed reports alone: name the keys you trust with --keys";
     return result;
 }

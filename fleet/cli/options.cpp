@@ -19,6 +19,7 @@ const char* const kFooter = R"(examples:
   gpucheck fleet summary site-a.json site-b.json     a summary of summaries is that of the whole
   gpucheck fleet baseline reports/ --output h100.json    what is normal here
   gpucheck fleet summary new/ --baseline h100.json   few new nodes against what was normal
+  gpucheck fleet serve --db reports.db               receive reports at http://127.0.0.1:8126
   gpucheck fleet compare before/ after/              what changed, and not by chance
 
 exit status: 0 accepted (compare: nothing is worse), 1 rejected (compare: something is worse), 2 not enough
@@ -64,6 +65,53 @@ void add_paths(CLI::App& app, std::vector<std::string>& paths) {
            "zstd; - for standard input")
         ->required()
         ->option_text(" ");
+}
+
+void add_serve_options(CLI::App& app, ServeCommand& options) {
+    ServeOptions& serve = options.serve;
+    app.add_option("--listen", serve.listen,
+                   "Listen there (default 127.0.0.1:8126); port 0 is any free one. Other than loopback needs "
+                   "--tls-cert, --tls-key and "
+                   "--tokens")
+        ->option_text("ADDRESS:PORT");
+    app.add_option("--db", serve.database,
+                   "Keep the reports in FILE, by SQLite (default /var/lib/gpucheck-fleet/reports.db), or in "
+                   "PostgreSQL by "
+                   "postgresql://USER@HOST/DATABASE")
+        ->option_text("FILE|URL");
+    app.add_option("--db-password-file", serve.database_password_file, "PostgreSQL's password is in FILE")
+        ->option_text("FILE");
+    app.add_option("--tls-cert", serve.tls_certificate,
+                   "Serve HTTPS by this certificate (PEM), read again on SIGHUP")
+        ->option_text("FILE");
+    app.add_option("--tls-key", serve.tls_key, "Its key (PEM)")->option_text("FILE");
+    app.add_option("--tokens", serve.tokens_file,
+                   "Who may send and who may read, with their rates: JSON of mode 0600")
+        ->option_text("FILE");
+    app.add_option("--keys", serve.keys_folder,
+                   "Trust signatures by the public keys in DIR, beside those of enrolled machines")
+        ->option_text("DIR");
+    app.add_flag("--refuse-unverified", serve.refuse_unverified,
+                 "Refuse reports whose signature is not trusted, unsigned ones too");
+    app.add_flag("--insecure", serve.insecure,
+                 "Serve plain HTTP, or without tokens, on an address that is not loopback");
+    app.add_option("--max-body-mib", options.max_body_mib, "The largest body taken, as sent (default 16)")
+        ->option_text("MIB")
+        ->check(CLI::Range(1, 1024).description(""));
+    app.add_option("--max-connections", serve.max_connections,
+                   "At once (default 4096); the longest idle one goes when more come")
+        ->option_text("N")
+        ->check(CLI::Range(1, 1'000'000).description(""));
+    app.add_option("--retention-days", serve.retention_days,
+                   "Forget reports after so many days (default 0: never)")
+        ->option_text("DAYS")
+        ->check(CLI::Range(0.0, 100'000.0).description(""));
+    app.add_option("--policy", options.judge.policy_file,
+                   "What is accepted, for the page: rules in a JSON file")
+        ->option_text("FILE");
+    app.add_option("--baseline", options.judge.baseline_file,
+                   "What is normal, by an earlier `baseline`, for the page")
+        ->option_text("FILE");
 }
 
 }  // namespace
@@ -114,6 +162,11 @@ Command parse(int argc, const char* const* argv) {
     add_output(*page, html.output);
     add_judge_options(*page, html.judge, true);
 
+    ServeCommand serve;
+    add_serve_options(
+        *app.add_subcommand("serve", "Receive reports over HTTP, keep them, and show the page of them live"),
+        serve);
+
     for (CLI::App* command : app.get_subcommands(nullptr))
         command->set_help_flag("--help,-h", "Print this help");
     try {
@@ -126,6 +179,7 @@ Command parse(int argc, const char* const* argv) {
     if (sum->parsed()) return summary;
     if (base->parsed()) return baseline;
     if (page->parsed()) return html;
+    if (app.got_subcommand("serve")) return serve;
     return compare;
 }
 

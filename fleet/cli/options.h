@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "fleet/collect/serve.h"
 #include "fleet/model/read.h"
 
 namespace gpucheck::fleet {
@@ -14,6 +15,7 @@ namespace gpucheck::fleet {
 struct JudgeOptions {
     ReadOptions read;
     std::string policy_file, baseline_file;  ///< empty: the default policy; no baseline
+    bool knows_other_keys = false;           ///< of enrolled machines: serve
 };
 
 struct SummaryOptions {
@@ -43,12 +45,20 @@ struct HtmlOptions {
     std::string output;
 };
 
+/// The texts of files are read by the command.
+struct ServeCommand {
+    ServeOptions serve;
+    JudgeOptions judge;  ///< for the page: policy, baseline
+    std::size_t max_body_mib = 16;
+};
+
 /// Nothing more to do: help or version was printed (0), or the command line was wrong (64).
 struct Stop {
     int status = 0;
 };
 
-using Command = std::variant<Stop, SummaryOptions, BaselineOptions, CompareOptions, HtmlOptions>;
+using Command =
+    std::variant<Stop, SummaryOptions, BaselineOptions, CompareOptions, HtmlOptions, ServeCommand>;
 
 /// Prints help, version and errors itself.
 Command parse(int argc, const char* const* argv);

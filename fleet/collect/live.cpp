@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "agent/report/report_id.h"
+#include "fleet/collect/envelope.h"
 #include "fleet/collect/receive.h"
 #include "fleet/page/page.h"
 
@@ -48,9 +49,10 @@ void Live::ask(Answer answer) {
     std::shared_ptr<const View> young;
     {
         const std::lock_guard lock(lock_);
+        constexpr std::chrono::seconds kAfterAFault{2};
         if (view_ && Clock::now() - view_->made < std::chrono::seconds(options_.every_s)) {
             young = view_;
-        } else if (!ending_) {
+        } else if (!ending_ && Clock::now() >= failed_ + kAfterAFault) {
             asked_.push_back(std::move(answer));
             wake_.notify_one();
             return;
@@ -81,7 +83,10 @@ void Live::loop() {
         std::vector<Answer> asked;
         {
             const std::lock_guard lock(lock_);
-            if (made) view_ = made;
+            if (made)
+                view_ = made;
+            else
+                failed_ = Clock::now();
             asked.swap(asked_);
         }
         for (const Answer& answer : asked) answer(made);
@@ -154,8 +159,16 @@ bool Live::take(const Body& body) {
         if (!whole) return false;
         decoded = *std::move(whole);
     }
+    std::string_view report = body.gzip ? decoded : body.bytes;
+    auto opened = std::variant<sign::Envelope, sign::Error>(sign::Error{});
+    if (body.content_type == sign::kEnvelopeType) {
+        opened = open_envelope(report);
+        const auto* envelope = std::get_if<sign::Envelope>(&opened);
+        if (envelope == nullptr) return false;
+        report = envelope->payload;
+    }
     const std::size_t before = fleet_->reports.size();
-    if (add_document(*fleet_, body.gzip ? decoded : body.bytes, options_.read)) return false;
+    if (add_document(*fleet_, report, options_.read)) return false;
     if (fleet_->reports.size() != before + 1) {
         fleet_->reports.resize(before);
         return false;

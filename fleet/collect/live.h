@@ -62,6 +62,7 @@ class Live {
     std::condition_variable wake_;
     std::vector<Answer> asked_;
     std::shared_ptr<const View> view_;
+    std::chrono::steady_clock::time_point failed_;
     bool ending_ = false;
     // The thread's own:
     std::unique_ptr<Fleet> fleet_;

@@ -116,10 +116,7 @@ class Postgres final : public Sql {
     }
     void connect() {
         drop();
-        // The password goes to libpq by a pointer: not into arguments, the environment or a log.
-        std::string given = url_;
-        if (!password_.empty()) given = with_password();
-        connection_ = std::make_unique<pqxx::connection>(given);
+        connection_ = std::make_unique<pqxx::connection>(whole_url());
 #if PQXX_VERSION_MAJOR < 7
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -136,14 +133,23 @@ class Postgres final : public Sql {
         setting.exec("SET lock_timeout = '10s'");
         setting.exec("SET idle_in_transaction_session_timeout = '60s'");
     }
-    // A URL has one place for it: behind the user, percent-encoded, or as a parameter.
-    std::string with_password() const {
+    // What the operator said of it stays. The password goes to libpq in memory: not by arguments, the
+    // environment or a log.
+    std::string whole_url() const {
+        std::string url = url_;
+        const auto add = [&url](std::string_view name, const std::string& value) {
+            if (url.find(std::string(name) + "=") != std::string::npos) return;
+            url += (url.find('?') == std::string::npos ? "?" : "&") + std::string(name) + "=" + value;
+        };
+        // A server that vanished must not hold the writer for the two hours of TCP's own keepalive.
+        add("connect_timeout", "5");
+        add("tcp_user_timeout", "15000");
+        add("keepalives_idle", "10");
+        add("keepalives_interval", "5");
         std::string encoded;
-        for (const char c : password_) {
-            const std::string hex = crypto::hex(std::string(1, c));
-            encoded += "%" + hex;
-        }
-        return url_ + (url_.find('?') == std::string::npos ? "?" : "&") + "password=" + encoded;
+        for (const char c : password_) encoded += "%" + crypto::hex(std::string(1, c));
+        if (!encoded.empty()) add("password", encoded);
+        return url;
     }
     const std::string& prepared(const std::string& text) {
         const auto known = names_.find(text);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "agent/report/report_id.h"
+#include "fleet/collect/envelope.h"
 #include "fleet/collect/report_head.h"
 #include "fleet/model/read.h"
 #include "providers/crypto/hash.h"
@@ -90,7 +91,7 @@ Refused unwrap(const Delivery& delivery, const TrustedKeys& keys, std::string& d
     if (delivery.content_type != sign::kEnvelopeType)
         return Refusal{415, "only " + std::string(sign::kEnvelopeType) + " and " +
                                 std::string(sign::kReportType) + " are taken"};
-    auto opened = sign::open_envelope(decoded);
+    auto opened = open_envelope(decoded);
     if (const auto* why = std::get_if<sign::Error>(&opened)) return Refusal{400, plain(why->what)};
     auto& envelope = *std::get_if<sign::Envelope>(&opened);
     if (envelope.type != sign::kReportType) return Refusal{400, "the envelope holds no gpucheck report"};

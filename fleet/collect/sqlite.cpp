@@ -13,7 +13,7 @@
 namespace gpucheck::fleet::collect {
 namespace {
 
-constexpr int kBusyMs = 10'000;  // another process of the operator's: a backup, the sqlite3 shell
+constexpr int kBusyMs = 5'000;  // another process of the operator's: a backup, the sqlite3 shell
 
 struct Finalize {
     void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
@@ -134,10 +134,13 @@ class Sqlite final : public Sql {
 }  // namespace
 
 OpenedSql open_sqlite(const std::string& file) {
-    // Made here and not by SQLite, whose mode would be the umask's: reports name serial numbers.
-    const int made = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (made < 0) return SqlError{file + ": " + std::strerror(errno), false};
-    ::close(made);
+    // Made here and not by SQLite, whose mode would be the umask's: reports name serial numbers. Only where
+    // it is missing: closing any descriptor of a database takes away the locks of every connection of this
+    // process (https://sqlite.org/howtocorrupt.html, 2.2), and another program that looks in would then
+    // remove the log.
+    const int made = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (made < 0 && errno != EEXIST) return SqlError{file + ": " + std::strerror(errno), false};
+    if (made >= 0) ::close(made);
     sqlite3* opened = nullptr;
     const int code =
         sqlite3_open_v2(file.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
@@ -147,7 +150,8 @@ OpenedSql open_sqlite(const std::string& file) {
     sqlite3_extended_result_codes(opened, 1);
     auto sql = std::make_unique<Sqlite>(std::move(handle));
     for (const char* pragma : {"PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON",
-                               "PRAGMA trusted_schema=OFF", "PRAGMA journal_size_limit=67108864"}) {
+                               "PRAGMA trusted_schema=OFF", "PRAGMA journal_size_limit=67108864",
+                               "PRAGMA wal_autocheckpoint=8000"}) {
         auto rows = sql->run(pragma, {});
         if (auto* why = std::get_if<SqlError>(&rows)) return SqlError{file + ": " + why->what, why->lost};
         const auto& got = *std::get_if<std::vector<SqlRow>>(&rows);

@@ -13,7 +13,8 @@ const kVerdictMarks = ['–', '·', '!', '?', '✕'];
 const kDecisions = ['accept', 'quarantine', 'reject', 'no_evidence'];
 const kDecisionWords = ['Accept', 'Quarantine', 'Reject', 'No evidence'];
 const kDecisionMarks = ['✓', '‖', '✕', '?'];
-const kSeverity = [0, 2, 3, 1];  // of a decision, for sorting
+const kAgainstNodes = '1', kAgainstOwnNode = '2';  // enum class Against; else the group's GPUs
+const kSeverity = [0, 2, 3, 1];                    // of a decision, for sorting
 
 function offsets(counts) {
     const starts = new Uint32Array(counts.length + 1);

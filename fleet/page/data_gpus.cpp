@@ -111,13 +111,14 @@ void add_cost_columns(PageData& data, const std::map<CostKey, std::vector<const 
 }  // namespace
 
 void add_gpus(PageData& data) {
-    std::vector<std::int64_t> bdf, board;
+    std::vector<std::int64_t> bdf, board, firmware;
     std::vector<std::string> identity;
     std::string verdict;
     for (std::size_t node = 0; node < data.listed; ++node) {
         for (const Gpu& gpu : data.report(node).gpus) {
             bdf.push_back(data.name(gpu.bdf));
             board.push_back(data.name(gpu.board));
+            firmware.push_back(data.name(gpu.firmware));
             identity.push_back(gpu.identity);
             verdict += static_cast<char>('0' + static_cast<int>(gpu.verdict));
         }
@@ -126,6 +127,7 @@ void add_gpus(PageData& data) {
     data.json.open('{');
     data.json.wholes("bdf", bdf);
     data.json.wholes("board", board);
+    data.json.wholes("firmware", firmware);
     data.json.texts("identity", identity, 80);
     data.json.key("verdict");
     data.json.digits(verdict);

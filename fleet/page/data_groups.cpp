@@ -150,8 +150,10 @@ void add_outliers(PageData& data) {
     const std::vector<Outlier>& all = data.analysis.outliers;
     std::vector<std::int64_t> group, node, gpu, metric;
     std::vector<double> value, centre, ratio, z;
+    std::string against;
     for (const Outlier& one : all) {
         if (one.node >= data.listed || node.size() >= kMostOutliers) continue;
+        against += static_cast<char>('0' + static_cast<int>(one.against));
         group.push_back(static_cast<std::int64_t>(one.group));
         node.push_back(static_cast<std::int64_t>(one.node));
         gpu.push_back(static_cast<std::int64_t>(one.gpu));
@@ -165,6 +167,8 @@ void add_outliers(PageData& data) {
     data.json.open('{');
     data.json.key("all");
     data.json.whole(static_cast<std::int64_t>(all.size()));
+    data.json.key("against");
+    data.json.digits(against);
     data.json.wholes("group", group);
     data.json.wholes("node", node);
     data.json.wholes("gpu", gpu);

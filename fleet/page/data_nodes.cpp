@@ -83,6 +83,7 @@ void add_nodes(PageData& data) {
     add_texts(data, "key", &NodeReport::key);
     add_texts(data, "created", &NodeReport::created);
     add_texts(data, "report_id", &NodeReport::report_id);
+    add_texts(data, "where", &NodeReport::where);
     data.json.key("verdict");
     data.json.digits(verdicts);
     data.json.key("decision");

@@ -88,7 +88,7 @@ function overview(columns) {
         el('figcaption', {}, el('b', {}, 'All ' + plural(shownNodes.length, 'node')),
            el('span', {class: 'quiet'},
               ' from left to right in the order of the table (sort it by name and a bad rack is a block)')),
-        el('div', {class: 'bars'},
+        el('div', {class: 'strip'},
            el('div', {class: 'bar-names', 'aria-hidden': 'true'},
               rows.map(({check}) => el('span', {}, check))),
            el('div', {class: 'bar-canvas'}, canvas)));

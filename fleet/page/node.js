@@ -22,6 +22,7 @@ function facts(node) {
     add('Price', usd(n.usd_per_hour[node]) && usd(n.usd_per_hour[node]) + ' USD an hour');
     add('Reported', when(n.created[node]));
     add('Report', n.report_id[node]);
+    add('Read from', n.where[node]);
     add('Known as', n.key[node] === n.name[node] ? '' : n.key[node]);
     add('Signature', Number(n.flags[node]) & 4 ? 'checked' : 'not checked');
     return el('dl', {class: 'node-facts'}, rows);
@@ -92,7 +93,9 @@ function measurements(node) {
     const first = gpuStart[node], last = gpuStart[node + 1];
     const marked = new Set();
     data.outlier.node.forEach((n, i) => {
-        if (n === node) marked.add(data.outlier.gpu[i] + ' ' + names[data.outlier.metric[i]]);
+        const whole = data.outlier.against[i] === kAgainstNodes;
+        if (n === node)
+            marked.add((whole ? 'all' : data.outlier.gpu[i]) + ' ' + names[data.outlier.metric[i]]);
     });
     const metrics =
         Object.keys(data.gpu.values)
@@ -115,7 +118,9 @@ function measurements(node) {
                    one?.judged && ratio > 0 ? el('div', {class: 'quiet'}, percent(ratio)) : null));
         }
         body.push(el(
-            'tr', {}, el('th', {scope: 'row'}, name, unit ? el('span', {class: 'quiet'}, ' ' + unit) : null),
+            'tr', {},
+            el('th', {scope: 'row'}, name, unit ? el('span', {class: 'quiet'}, ' ' + unit) : null,
+               marked.has('all ' + metric) ? el('div', {class: 'outs'}, '◆ whole node') : null),
             el('td', {class: 'number'},
                summary?.centre ? measured(metric, summary.centre[0]) : el('span', {class: 'quiet'}, 'none')),
             el('td', {class: 'number'},
@@ -131,7 +136,8 @@ function measurements(node) {
     return el(
         'div', {class: 'scroll'},
         el('table', {class: 'measured'},
-           el('caption', {}, 'Measurements against the group (▼ outlier; per cent of the centre)'),
+           el('caption', {},
+              'Measurements against the group (▼ outlier, ◆ its median among other nodes; per cent of the centre)'),
            el('thead', {},
               el('tr', {}, el('th', {scope: 'col'}, 'Measurement'),
                  el('th', {scope: 'col', class: 'number'}, 'Centre'),
@@ -147,13 +153,14 @@ function identities(node) {
                el('td', {}, el('code', {}, names[data.gpu.bdf[i]])),
                el('td', {}, names[data.gpu.board[i]] || 'unknown'),
                el('td', {}, el('code', {}, data.gpu.identity[i] || 'none')),
+               el('td', {}, names[data.gpu.firmware[i]]),
                el('td', {}, verdictMark(Number(data.gpu.verdict[i])))));
     }
-    return body.length ?
-        el('div', {class: 'scroll'},
-           el('table', {}, el('caption', {}, 'GPUs'),
-              headRow('GPU', 'Slot', 'Board', 'Serial or UUID', 'Verdict'), el('tbody', {}, body))) :
-        null;
+    return body.length ? el('div', {class: 'scroll'},
+                            el('table', {}, el('caption', {}, 'GPUs'),
+                               headRow('GPU', 'Slot', 'Board', 'Serial or UUID', 'Firmware', 'Verdict'),
+                               el('tbody', {}, body))) :
+                         null;
 }
 
 function checkList(node) {

@@ -8,7 +8,7 @@ let plottedGroup = -1;
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
 
 function describe(metric) {
-    const {name, unit} = metricWords(metric.name), out = outliersOf(plottedGroup, metric.name).length;
+    const {name, unit} = metricWords(metric.name);
     const parts =
         [name + ': ' + plural(metric.count, 'GPU') + ', median ' + measured(metric.name, metric.spread[3]) +
          ' ' + unit];
@@ -16,7 +16,7 @@ function describe(metric) {
         'from ' + measured(metric.name, metric.spread[0]) + ' to ' + measured(metric.name, metric.spread[6]));
     if (metric.centre && metric.judged)
         parts.push('worst value that belongs to the centre ' + measured(metric.name, metric.centre[2]));
-    parts.push(out ? plural(out, 'outlier') : 'no outlier');
+    parts.push(outlierWords(plottedGroup, metric.name) || 'no outlier');
     return parts.join(', ');
 }
 
@@ -26,6 +26,16 @@ function outliersOf(group, metric) {
         if (data.outlier.group[i] === group && names[data.outlier.metric[i]] === metric) rows.push(i);
     });
     return rows;
+}
+
+// GPUs and whole nodes are different findings.
+function outlierWords(group, metric) {
+    const rows = outliersOf(group, metric);
+    const wholeNodes = rows.filter((i) => data.outlier.against[i] === kAgainstNodes).length;
+    const gpus = rows.length - wholeNodes;
+    return [gpus ? '▼ ' + plural(gpus, 'outlier') : '', wholeNodes ? '◆ ' + plural(wholeNodes, 'node') : '']
+        .filter(Boolean)
+        .join(' ');
 }
 
 // A vertical line at a value: Chart.js has none of its own.
@@ -57,89 +67,91 @@ function plot(figure, metric) {
     // A stepped area: each bin's count from its left edge on.
     const steps = metric.bins.map((count, i) => ({x: low + i * step, y: count}));
     steps.push({x: low + metric.bins.length * step, y: 0});
-    const outliers = outliersOf(plottedGroup, metric.name)
-                         .map((i) => ({x: data.outlier.value[i] * scale, y: peak * 0.07, i}));
+    const outliers = outliersOf(plottedGroup, metric.name).map((i) => {
+        const whole = data.outlier.against[i] === kAgainstNodes;
+        return {x: data.outlier.value[i] * scale, y: peak * (whole ? 0.2 : 0.07), i, whole};
+    });
     const at = [];
     if (metric.centre) at.push({at: metric.centre[0] * scale, stroke: colour('accept'), dash: []});
     if (metric.centre && metric.judged)
         at.push({at: metric.centre[2] * scale, stroke: colour('fg'), dash: [4, 3]});
     const ticks = {color: colour('quiet'), maxRotation: 0, font: {size: 11}};
-    charts.set(figure, new Chart(figure.querySelector('canvas'), {
-                   type: 'line',
-                   data: {
-                       datasets: [
-                           {
-                               type: 'scatter',
-                               data: outliers,
-                               pointStyle: 'triangle',
-                               rotation: 180,
-                               radius: 5,
-                               hoverRadius: 7,
-                               backgroundColor: colour('reject'),
-                               borderColor: colour('bg'),
-                               borderWidth: 1
-                           },
-                           {
-                               data: steps,
-                               stepped: 'before',
-                               fill: 'origin',
-                               pointRadius: 0,
-                               pointHitRadius: 0,
-                               borderWidth: 1,
-                               borderColor: colour('bars'),
-                               backgroundColor: colour('bars')
-                           },
-                       ]
-                   },
-                   options: {
-                       animation: false,
-                       responsive: true,
-                       maintainAspectRatio: false,
-                       parsing: false,
-                       normalized: true,
-                       interaction: {mode: 'nearest', intersect: true},
-                       onClick: (_, hits) => {
-                           if (hits[0]?.datasetIndex === 0)
-                               openNode(data.outlier.node[outliers[hits[0].index].i]);
-                       },
-                       scales: {
-                           x: {
-                               type: 'linear',
-                               min: low - step,
-                               max: high + step,
-                               grid: {display: false},
-                               ticks: {...ticks, align: 'inner', callback: (value) => amount(value)},
-                               afterBuildTicks: (axis) => {
-                                   axis.ticks = [low, (low + high) / 2, high].map((value) => ({value}));
-                               }
-                           },
-                           y: {
-                               min: 0,
-                               max: peak * 1.05,
-                               grid: {color: colour('line')},
-                               ticks: {...ticks, callback: (value) => fixed(value, 0)},
-                               afterBuildTicks: (axis) => {
-                                   axis.ticks = [{value: 0}, {value: peak}];
-                               }
-                           },
-                       },
-                       plugins: {
-                           legend: {display: false},
-                           lines: {at},
-                           tooltip: {
-                               filter: (item) => item.datasetIndex === 0,
-                               displayColors: false,
-                               callbacks: {
-                                   title: () => '',
-                                   label: ({raw}) => data.node.name[data.outlier.node[raw.i]] + ' GPU ' +
-                                       data.outlier.gpu[raw.i] + ': ' + amount(raw.x) + ' ' + unit + ', ' +
-                                       percent(data.outlier.ratio[raw.i]) + ' of the centre',
-                               }
-                           },
-                       },
-                   },
-                   plugins: [lines],
-               }));
+    charts.set(
+        figure, new Chart(figure.querySelector('canvas'), {
+            type: 'line',
+            data: {
+                datasets: [
+                    {
+                        type: 'scatter',
+                        data: outliers,
+                        pointStyle: outliers.map(({whole}) => whole ? 'rectRot' : 'triangle'),
+                        rotation: outliers.map(({whole}) => whole ? 0 : 180),
+                        radius: 5,
+                        hoverRadius: 7,
+                        backgroundColor: colour('reject'),
+                        borderColor: colour('bg'),
+                        borderWidth: 1
+                    },
+                    {
+                        data: steps,
+                        stepped: 'before',
+                        fill: 'origin',
+                        pointRadius: 0,
+                        pointHitRadius: 0,
+                        borderWidth: 1,
+                        borderColor: colour('bars'),
+                        backgroundColor: colour('bars')
+                    },
+                ]
+            },
+            options: {
+                animation: false,
+                responsive: true,
+                maintainAspectRatio: false,
+                parsing: false,
+                normalized: true,
+                interaction: {mode: 'nearest', intersect: true},
+                onClick: (_, hits) => {
+                    if (hits[0]?.datasetIndex === 0) openNode(data.outlier.node[outliers[hits[0].index].i]);
+                },
+                scales: {
+                    x: {
+                        type: 'linear',
+                        min: low - step,
+                        max: high + step,
+                        grid: {display: false},
+                        ticks: {...ticks, align: 'inner', callback: (value) => amount(value)},
+                        afterBuildTicks: (axis) => {
+                            axis.ticks = [low, (low + high) / 2, high].map((value) => ({value}));
+                        }
+                    },
+                    y: {
+                        min: 0,
+                        max: peak * 1.05,
+                        grid: {color: colour('line')},
+                        ticks: {...ticks, callback: (value) => fixed(value, 0)},
+                        afterBuildTicks: (axis) => {
+                            axis.ticks = [{value: 0}, {value: peak}];
+                        }
+                    },
+                },
+                plugins: {
+                    legend: {display: false},
+                    lines: {at},
+                    tooltip: {
+                        filter: (item) => item.datasetIndex === 0,
+                        displayColors: false,
+                        callbacks: {
+                            title: () => '',
+                            label: ({raw}) => data.node.name[data.outlier.node[raw.i]] +
+                                (raw.whole ? '' : ' GPU ' + data.outlier.gpu[raw.i]) + ': ' + amount(raw.x) +
+                                ' ' + unit + ', ' + percent(data.outlier.ratio[raw.i]) + ' of the centre',
+                        }
+                    },
+                },
+            },
+            plugins: [lines],
+        }));
 }
 
 // Drawn when it comes into view: most groups are never looked at.
@@ -160,11 +172,11 @@ function drawPlots(group) {
     if (!hasCharts) return;
     // With one value for all there is nothing to draw; the table has it.
     for (const metric of group.metrics.filter((one) => one.spread[6] > one.spread[0])) {
-        const {name, unit} = metricWords(metric.name), out = outliersOf(plottedGroup, metric.name).length;
+        const {name, unit} = metricWords(metric.name), out = outlierWords(plottedGroup, metric.name);
         const figure =
             el('figure', {},
                el('figcaption', {}, el('b', {}, name), el('span', {class: 'quiet'}, ' ' + unit),
-                  out ? el('span', {class: 'outs'}, '▼ ' + plural(out, 'outlier')) : null),
+                  out ? el('span', {class: 'outs'}, out) : null),
                el('div', {class: 'canvas'}, el('canvas', {role: 'img', 'aria-label': describe(metric)})));
         figure.metric = metric;
         holder.append(figure);
@@ -251,7 +263,8 @@ function showMeasured() {
     if (!data.groups.length) return;
     document.getElementById('measured').hidden = false;
     const select = document.getElementById('measured-group'), weight = data.groups.map((group) => group.size);
-    for (const g of data.outlier.group) weight[g] += 1e6;  // first the group that has something to show
+    for (const g of data.outlier.group)
+        if (g < weight.length) weight[g] += 1e6;  // first the group that has something to show
     data.groups.forEach(
         (group, g) => select.append(
             el('option', {value: g}, groupName(group) + ' (' + plural(group.size, 'node') + ')')));
@@ -267,8 +280,9 @@ function showOutliers() {
     const rows = o.node.map((_, i) => i);
     body.replaceChildren(...makeTable('GPUs that their peers do not share a value with', [
         {title: 'Node', head: true, class: 'named', key: (i) => data.node.name[o.node[i]], cell: (i) => el('button', {type: 'button', class: 'link', onclick: () => openNode(o.node[i])}, data.node.name[o.node[i]])},
-        {title: 'GPU', class: 'slot', key: (i) => o.gpu[i], cell: (i) => gpuName(o.node[i], o.gpu[i]).slice(4)},
+        {title: 'GPU', class: 'slot', key: (i) => o.gpu[i], cell: (i) => o.against[i] === kAgainstNodes ? 'whole node' : gpuName(o.node[i], o.gpu[i]).slice(4)},
         {title: 'Measurement', key: (i) => names[o.metric[i]], cell: (i) => [metricWords(names[o.metric[i]]).name, el('span', {class: 'quiet'}, ' ' + metricWords(names[o.metric[i]]).unit)]},
+        {title: 'Compared with', key: (i) => o.against[i], cell: (i) => ({[kAgainstNodes]: 'other nodes', [kAgainstOwnNode]: 'GPUs of its node'})[o.against[i]] || 'GPUs of its group'},
         {title: 'Value', class: 'number', key: (i) => o.value[i], cell: (i) => measured(names[o.metric[i]], o.value[i])},
         {title: 'Centre', class: 'number', key: (i) => o.centre[i], cell: (i) => measured(names[o.metric[i]], o.centre[i])},
         {title: 'Of the centre', class: 'number', key: (i) => o.ratio[i], cell: (i) => percent(o.ratio[i])},

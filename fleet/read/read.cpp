@@ -8,6 +8,7 @@
 #include <new>
 #include <thread>
 
+#include "agent/report/escape.h"
 #include "fleet/model/read.h"
 #include "fleet/read/files.h"
 #include "fleet/read/labels.h"
@@ -38,7 +39,7 @@ class Reading {
   private:
     static std::shared_ptr<Source> source(const std::string& where) {
         auto made = std::make_shared<Source>();
-        made->where = where;
+        made->where = report::plain(where, report::kPageBytes);  // whoever names a file may name it anything
         return made;
     }
     void file(const std::string& path) {

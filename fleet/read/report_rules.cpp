@@ -42,6 +42,10 @@ void contradict(const NodeReport& report, const Vocabulary& names, Verdict worst
             return flaw.say(claim + ", its GPU " + names.text(gpu.bdf) + " has " +
                             std::string(name_of(gpu.verdict)));
     }
+    // A GPU that is counted and not shown cannot be judged.
+    if (report.gpus_found > static_cast<int>(report.gpus.size()))
+        return flaw.say("contradicts itself: it counts " + std::to_string(report.gpus_found) +
+                        " GPUs and shows " + std::to_string(report.gpus.size()));
     if (report.verdict < Verdict::unknown && !any_passed) flaw.say(claim + ", and none of its checks passed");
 }
 

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "agent/report/escape.h"
+
 namespace gpucheck::fleet {
 
 bool Stream::feed(std::string_view bytes) {
@@ -73,6 +75,7 @@ std::string place_of(const Source& source, std::size_t line) {
 }
 
 void Worker::note(const std::shared_ptr<Source>& source, std::size_t line, std::string why) {
+    why = report::plain(why, report::kPageBytes);  // parts of the document are in it
     const std::lock_guard hold(source->lock);
     if (source->broken++ == 0 || line < source->first_line ||
         (line == source->first_line && why < source->first_why)) {

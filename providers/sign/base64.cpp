@@ -45,22 +45,33 @@ std::optional<std::string> base64_decode(std::string_view text) {
     if (text.empty()) return std::string();
     const std::size_t padding =
         text.back() != '=' ? std::size_t{0} : std::size_t{text[text.size() - 2] == '=' ? 2U : 1U};
-    std::string bytes;
-    bytes.reserve(text.size() / 4 * 3);
-    for (std::size_t i = 0; i < text.size(); i += 4) {
-        const std::size_t real = i + 4 == text.size() ? 4 - padding : 4;
-        std::uint32_t group = 0;
-        for (std::size_t j = 0; j < 4; ++j) {
-            const std::uint8_t value = j < real ? kDecoding[static_cast<unsigned char>(text[i + j])] : 0;
-            if (value == kNone) return std::nullopt;
-            group = group << 6U | value;
-        }
-        for (std::size_t j = 0; j + 1 < real; ++j)
-            bytes += static_cast<char>(group >> (16U - 8U * static_cast<unsigned>(j)) & 0xffU);
-        // Bits that no byte takes must be zero, or the same bytes would have several texts.
-        const std::uint32_t unused = real == 4 ? 0 : group & (real == 3 ? 0xffU : 0xffffU);
-        if (unused != 0) return std::nullopt;
+    std::string bytes(text.size() / 4 * 3 - padding, '\0');
+    std::size_t at = 0;
+    const auto value = [&text](std::size_t i) {
+        return std::uint32_t{kDecoding[static_cast<unsigned char>(text[i])]};
+    };
+    // Reports are megabytes of it: whole groups without a branch for each byte, the last one by itself.
+    std::size_t i = 0;
+    for (; i + 4 < text.size(); i += 4) {
+        const std::uint32_t a = value(i), b = value(i + 1), c = value(i + 2), d = value(i + 3);
+        if ((a | b | c | d) > 63) return std::nullopt;
+        const std::uint32_t group = a << 18U | b << 12U | c << 6U | d;
+        bytes[at++] = static_cast<char>(group >> 16U);
+        bytes[at++] = static_cast<char>(group >> 8U & 0xffU);
+        bytes[at++] = static_cast<char>(group & 0xffU);
     }
+    const std::size_t real = 4 - padding;
+    std::uint32_t group = 0;
+    for (std::size_t j = 0; j < 4; ++j) {
+        const std::uint32_t bits = j < real ? value(i + j) : 0;
+        if (bits > 63) return std::nullopt;
+        group = group << 6U | bits;
+    }
+    for (std::size_t j = 0; j + 1 < real; ++j)
+        bytes[at++] = static_cast<char>(group >> (16U - 8U * static_cast<unsigned>(j)) & 0xffU);
+    // Bits that no byte takes must be zero, or the same bytes would have several texts.
+    const std::uint32_t unused = real == 4 ? 0 : group & (real == 3 ? 0xffU : 0xffffU);
+    if (unused != 0) return std::nullopt;
     return bytes;
 }
 

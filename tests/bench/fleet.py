@@ -90,7 +90,7 @@ def main():
                 (place / f"{node}.json").write_text(text)
                 together.write(text + "\n")
                 size += len(text)
-        print(f"{reports} reports of {size / reports / 1024:.1f} KiB, {size >> 20} MiB")
+        print(f"{reports} reports of {size / reports / 1024:.1f} KiB, {size >> 20} MiB; load before: {os.getloadavg()[0]:.1f}")
         for what, path in (("files", folder), ("JSON lines", lines)):
             wall, used, peak, status, first = summary(fleet, path)
             print(f"{what}: {wall:.1f} s, {used:.1f} s of processors, peak {peak:.0f} MiB, status {status}: {first}")

@@ -1,4 +1,5 @@
 """A receiver under test, its database, reports for it, and raw connections to it."""
+import base64
 import contextlib
 import glob
 import gzip
@@ -7,9 +8,11 @@ import json
 import os
 import pwd
 import re
+import secrets
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -92,7 +95,6 @@ class Server:
 
 class Made:
     def __init__(self, body):
-        import base64
         self.body = body
         document = json.loads(body)
         self.json = json.loads(base64.b64decode(document["payload"])) if "payload" in document else document
@@ -100,7 +102,7 @@ class Made:
 
     def changed(self, **members):
         """The same report, unsigned, with other members; None leaves one out."""
-        report = {k: v for k, v in (self.json | members).items() if v is not None}
+        report = {k: v for k, v in (self.json | members).items() if v is not None or k not in members}
         return Made(json.dumps(report).encode())
 
 
@@ -140,7 +142,6 @@ class Sqlite:
         return ["--db", self.file]
 
     def run(self, statement):
-        import sqlite3
         with contextlib.closing(sqlite3.connect(self.file, timeout=30)) as connection:
             rows = connection.execute(statement).fetchall()
             connection.commit()
@@ -188,7 +189,7 @@ class Postgres:
                      f"-c listen_addresses=127.0.0.1 -c port={self.port} -c unix_socket_directories={self.home}", "start")
 
     def stop(self):
-        self.command("pg_ctl", "-D", self.home / "data", "-w", "-m", "immediate", "stop")
+        self.command("pg_ctl", "-D", self.home / "data", "-w", "-m", "fast", "stop")
 
     def fresh(self):
         self.count += 1
@@ -211,7 +212,9 @@ class Postgres:
 
 
 def new_id():
-    return str(uuid.uuid4())
+    """A UUID of version 7 (RFC 9562, 5.7)."""
+    bits = int(time.time() * 1000) << 80 | 7 << 76 | secrets.randbits(12) << 64 | 2 << 62 | secrets.randbits(62)
+    return str(uuid.UUID(int=bits))
 
 
 def wait_until(what, seconds=30):

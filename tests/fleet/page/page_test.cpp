@@ -58,7 +58,13 @@ Sample all_strings(const std::string& text) {
         report.os = name;
     report.tool_version = report.profile = name;
     report.labels = {{name, name}};
-    report.gpus = {{name, name, text, Verdict::fail, {{name, 1.0F}}}};
+    report.gpus = {{.bdf = name,
+                    .board = name,
+                    .identity = text,
+                    .verdict = Verdict::fail,
+                    .firmware = name,
+                    .values = {{name, 1.0F}}}};
+    report.where = text;
     report.problems = {{name, name, Verdict::fail, name, name, name, 0}};
     report.checks = {{name, Verdict::fail}};
     report.costs = {{name, name, 1, 1, 1}};
@@ -76,7 +82,7 @@ Sample all_strings(const std::string& text) {
                         .metrics = {{.metric = text,
                                      .distribution = {1, 1, 1, 1, 1, 1, 1, 1, 0},
                                      .centre = Centre{1, 0, 1, 1, 0}}}}};
-    analysis.outliers = {{0, 0, 0, text, 1, 1, 1, -9}};
+    analysis.outliers = {{.metric = text, .value = 1, .centre = 1, .ratio = 1, .z = -9}};
     analysis.commons = {{text, text, text, 1, 1, 1, 1, 0.5}};
     analysis.offenders = {{text, {{text, text, text}, {text, text, text}}}};
     analysis.decisions = {{Decision::reject, 1}};
@@ -153,7 +159,7 @@ TEST(FleetPage, OrderOfReadingDoesNotMatter) {
             again(*name);
         for (auto& [key, value] : report.labels) again(key), again(value);
         for (Gpu& gpu : report.gpus) {
-            again(gpu.bdf), again(gpu.board);
+            again(gpu.bdf), again(gpu.board), again(gpu.firmware);
             for (Value& value : gpu.values) again(value.metric);
         }
         for (Problem& problem : report.problems)
@@ -180,8 +186,9 @@ TEST(FleetPage, ValuesStandInTheirPlaces) {
                            kNoName,
                            "",
                            Verdict::pass,
+                           kNoName,
                            {{late, std::numeric_limits<float>::infinity()}, {wide, 8.5e10F}}});
-    report.gpus.push_back({kNoName, kNoName, "", Verdict::pass, {{late, 3.0F}}});
+    report.gpus.push_back({kNoName, kNoName, "", Verdict::pass, kNoName, {{late, 3.0F}}});
     const json values = data_of(page(sample.fleet, sample.analysis, {}))["gpu"]["values"];
     EXPECT_EQ(values["wide"], "12.346,8.5e+10,,");
     EXPECT_EQ(values["late"], ",,3,");

@@ -115,6 +115,7 @@ class Maker {
         std::snprintf(text, sizeof text, "gpu-%02zu-%04zu", node / 64, node);
         report.node = node == 2 ? kHostileName : text;
         report.key = "aws/i-0" + std::to_string(100000 + node);
+        report.where = "reports/" + std::to_string(node / 100) + ".jsonl:" + std::to_string(node % 100 + 1);
         report.boot_id = "b" + std::to_string(node);
         report.provider = name(kind(node) ? "azure" : "aws");
         report.instance_type = name(kTypes[static_cast<std::size_t>(kind(node))]);
@@ -155,6 +156,7 @@ class Maker {
             std::snprintf(text, sizeof text, "GPU-%08zx-1c2d-4e5f-9a0b-%012zx",
                           node * 2654435761U % 0xffffffff, node * 8 + static_cast<std::size_t>(gpu));
             one.identity = text;
+            one.firmware = name(kind(node) ? "113-M3000100-102" : "96.00.99.00.01");
             one.verdict = bad(node) && gpu == 3 ? Verdict::fail : Verdict::pass;
             for (const Metric& metric : kMetrics) {
                 double factor = std::string(metric.name) == "capacity_bytes" ? 1 : normal(0.008);
@@ -354,6 +356,12 @@ class Maker {
         analysis.notes = {
             "Nodes without measurements could not be compared: run them with --profile acceptance."};
         if (nodes_ >= 50) {
+            // The whole node is slow, and one GPU of a node is.
+            Outlier median = analysis.outliers.front(), alone = analysis.outliers.back();
+            median.against = Against::nodes;
+            alone.against = Against::own_node;
+            analysis.outliers.push_back(median);
+            analysis.outliers.push_back(alone);
             analysis.commons = {
                 {"driver", "nvidia 570.86.15", "burn.memory.slow", 40, 40, nodes_ / 50, nodes_, 1e-30},
                 {"label rack", "r2", "outlier memory_copy_gb_s", 3, 32, nodes_ / 50, nodes_, 0.012}};

@@ -185,6 +185,11 @@ TEST(Document, APassBesideAFaultIsNoPass) {
     EXPECT_NE(error_of(report.dump()).find("0000:11:00.0"), std::string::npos);
     report["gpus"][1]["verdict"] = "unknown";  // nobody had to look at it
     EXPECT_EQ(error_of(report.dump()), "");
+
+    report["gpu_count"]["pci"] = 3;
+    EXPECT_NE(error_of(report.dump()).find("counts 3 GPUs and shows 2"), std::string::npos);
+    report["gpu_count"]["pci"] = nullptr;
+    EXPECT_EQ(error_of(report.dump()), "");
 }
 
 TEST(Condensed, ComesBackAsItWas) {

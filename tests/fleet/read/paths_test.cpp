@@ -213,6 +213,8 @@ TEST(Summaries, OfSummariesAreThoseOfTheWhole) {
     for (int i = 0; i < 12; ++i)
         folder.write("r/" + std::to_string(i) + ".json", sample_report(i, 3000 + i).dump());
     folder.write("r/bad.json", "hello");
+    folder.write("r/\x1b[2J\n\xff.json", "{\"payloadType\":\"\\u001b\",\"payload\":\"\",\"signatures\":[]}");
+    folder.write("r/\n\xfe.json", sample_report(20).dump());
     Json conflict = sample_report(5, 1);
     folder.write("r/five.json", conflict.dump());
     folder.write("r/again.json", sample_report(7, 3007).dump());
