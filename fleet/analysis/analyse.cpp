@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include "fleet/analysis/work.h"
+#include "fleet/analysis/deliberation.h"
 
 namespace gpucheck::fleet {
 namespace {
@@ -20,7 +20,7 @@ std::size_t rank_of(Decision decision) {
 
 /// A hundred for each step of the decision, and below a hundred for what was found: each rule that spoke,
 /// each failing code, how far its measurements are off.
-double evidence_of(const Work& work, std::size_t node, double off) {
+double evidence_of(const Deliberation& work, std::size_t node, double off) {
     const NodeResult& result = work.nodes[node];
     const NodeReport& report = work.report(node);
     double found = off + 5 * static_cast<double>(result.reasons.size());
@@ -33,7 +33,7 @@ double evidence_of(const Work& work, std::size_t node, double off) {
            std::min(found, 99.0);
 }
 
-void decide_nodes(Work& work) {
+void decide_nodes(Deliberation& work) {
     std::vector<double> off(work.nodes.size());
     for (const Outlier& outlier : work.outliers)
         off[outlier.node] += std::min(20.0, 100 * std::fabs(1 - outlier.ratio));
@@ -55,7 +55,7 @@ void decide_nodes(Work& work) {
 }
 
 /// Worst first; what points to nodes follows them to their new places.
-void rank(Work& work, Analysis& analysis) {
+void rank(Deliberation& work, Analysis& analysis) {
     std::vector<std::size_t> order(work.nodes.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -113,7 +113,7 @@ void decide_fleet(const Fleet& fleet, const Policy& policy, Analysis& analysis) 
     }
 }
 
-void note_excused(const Work& work, Analysis& analysis) {
+void note_excused(const Deliberation& work, Analysis& analysis) {
     std::map<std::string, std::size_t> excused;
     for (std::size_t node = 0; node < work.nodes.size(); ++node) {
         if (!work.counts[node]) ++excused[work.nodes[node].reasons.front().rule];
@@ -123,7 +123,7 @@ void note_excused(const Work& work, Analysis& analysis) {
 }
 
 /// One GPU in two places at the newest reports of both: it moved between them, or somebody copied its name.
-void note_doubles(const Work& work, Analysis& analysis) {
+void note_doubles(const Deliberation& work, Analysis& analysis) {
     struct Seen {
         std::size_t hash;
         std::string_view identity;
@@ -152,7 +152,7 @@ void note_doubles(const Work& work, Analysis& analysis) {
                                  ": moved between the reports, or not told apart");
 }
 
-void keep_notes(Work& work, Analysis& analysis) {
+void keep_notes(Deliberation& work, Analysis& analysis) {
     constexpr std::size_t kMost = 100;
     std::size_t left_out = 0;
     for (std::string& note : work.notes) {
@@ -165,7 +165,7 @@ void keep_notes(Work& work, Analysis& analysis) {
 }
 
 /// One note for all groups of a kind: a thousand drivers must not make a thousand notes.
-void note_groups(Work& work, const std::set<std::size_t>& groups, const std::string& what) {
+void note_groups(Deliberation& work, const std::set<std::size_t>& groups, const std::string& what) {
     constexpr std::size_t kNamed = 3;
     if (groups.empty()) return;
     std::string text = what + ": ";
@@ -185,7 +185,7 @@ void note_groups(Work& work, const std::set<std::size_t>& groups, const std::str
 Analysis analyse(const Fleet& fleet, const Policy& policy, const Baseline* baseline) {
     Analysis analysis;
     Selection selection = select_reports(fleet, policy);
-    Work work(fleet, policy);
+    Deliberation work(fleet, policy);
     work.baseline = baseline;
     work.nodes = std::move(selection.nodes);
     work.counts = std::move(selection.counts);

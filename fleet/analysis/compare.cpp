@@ -5,9 +5,9 @@
 #include <tuple>
 
 #include "fleet/analysis/comparing.h"
+#include "fleet/analysis/deliberation.h"
 #include "fleet/analysis/metrics.h"
 #include "fleet/analysis/statistics.h"
-#include "fleet/analysis/work.h"
 
 namespace gpucheck::fleet {
 namespace {

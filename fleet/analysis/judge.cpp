@@ -164,7 +164,7 @@ MetricSummary MetricJudge::judge() {
     return summary;
 }
 
-MetricSummary judge_metric(Work& work, std::size_t group, Name metric) {
+MetricSummary judge_metric(Deliberation& work, std::size_t group, Name metric) {
     return MetricJudge(work, group, metric).judge();
 }
 

@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "checks/specs/boards.h"
-#include "fleet/analysis/work.h"
+#include "fleet/analysis/deliberation.h"
 
 namespace gpucheck::fleet {
 namespace {
@@ -48,12 +48,12 @@ std::optional<double> most_believed(const std::string& board, std::string_view m
     return peak == nullptr ? std::nullopt : std::optional(peak->value.high * above);
 }
 
-void suspect(Work& work, std::size_t node, std::string rule, std::string text, int gpu = -1) {
+void suspect(Deliberation& work, std::size_t node, std::string rule, std::string text, int gpu = -1) {
     work.mark(node, gpu, "implausible");
     work.add(node, Decision::quarantine, std::move(rule), std::move(text), gpu);
 }
 
-void judge_peaks(Work& work, const WorkGroup& group, std::string_view metric,
+void judge_peaks(Deliberation& work, const WorkGroup& group, std::string_view metric,
                  const std::vector<Cell>& column) {
     const auto most = most_believed(group.group.key.board, metric);
     if (!most) return;
@@ -76,7 +76,7 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
 
 /// All measurements of a node, in the order of GPUs and metrics; nullopt with fewer than eight different
 /// numbers, which chance may repeat.
-std::optional<std::uint64_t> fingerprint(const Work& work, std::size_t node) {
+std::optional<std::uint64_t> fingerprint(const Deliberation& work, std::size_t node) {
     std::unordered_set<float> different;
     std::uint64_t hash = 1;
     for (const Gpu& gpu : work.report(node).gpus) {
@@ -92,7 +92,7 @@ std::optional<std::uint64_t> fingerprint(const Work& work, std::size_t node) {
     return different.size() < 8 ? std::nullopt : std::optional(hash);
 }
 
-void find_copies(Work& work) {
+void find_copies(Deliberation& work) {
     std::unordered_map<std::uint64_t, std::size_t> first;
     std::vector<std::pair<std::size_t, std::size_t>> pairs;
     for (std::size_t node = 0; node < work.nodes.size(); ++node) {
@@ -131,7 +131,7 @@ double alike_by_chance(const std::vector<Cell>& column, std::size_t gpus, std::s
 
 }  // namespace
 
-void judge_plausibility(Work& work, const WorkGroup& group, std::string_view metric,
+void judge_plausibility(Deliberation& work, const WorkGroup& group, std::string_view metric,
                         const std::vector<Cell>& column) {
     judge_peaks(work, group, metric, column);
     struct Range {
@@ -172,7 +172,7 @@ void judge_plausibility(Work& work, const WorkGroup& group, std::string_view met
     }
 }
 
-void find_liars(Work& work) {
+void find_liars(Deliberation& work) {
     for (std::size_t node = 0; node < work.nodes.size(); ++node) {
         const Plausibility& found = work.plausibility[node];
         const std::string of = " of " + std::to_string(found.spreads) + " measurements";

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fleet/analysis/work.h"
+#include "fleet/analysis/deliberation.h"
 
 namespace gpucheck::fleet {
 
@@ -28,7 +28,7 @@ struct NodePart {
 
 class MetricJudge {
   public:
-    MetricJudge(Work& work, std::size_t group, Name metric)
+    MetricJudge(Deliberation& work, std::size_t group, Name metric)
         : work_(work),
           group_(work.groups[group]),
           index_(group),
@@ -59,7 +59,7 @@ class MetricJudge {
     void settle_hits(bool from_baseline);
     Outlier outlier(Against against, std::size_t cell, double good, double centre, double spread) const;
 
-    Work& work_;
+    Deliberation& work_;
     const WorkGroup& group_;
     std::size_t index_;
     std::string_view name_;
