@@ -6,7 +6,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "fleet/analysis/work.h"
+#include "fleet/analysis/deliberation.h"
 
 namespace gpucheck::fleet {
 namespace {
@@ -20,7 +20,7 @@ struct Property {
     std::vector<Name> of_node;
 };
 
-std::vector<Property> properties_of(const Work& work) {
+std::vector<Property> properties_of(const Deliberation& work) {
     std::vector<Property> all;
     const auto plain = [&](const char* name, Name NodeReport::*member) {
         Property property{name, std::vector<Name>(work.nodes.size())};
@@ -59,7 +59,7 @@ struct Problems {
     std::vector<std::vector<std::uint32_t>> bad;  ///< nodes, ascending, for each name
 };
 
-Problems problems_of(const Work& work) {
+Problems problems_of(const Deliberation& work) {
     Problems problems;
     std::map<std::string, std::vector<std::uint32_t>> by_name;
     for (const Mark& mark : work.marks) {
@@ -81,7 +81,7 @@ bool says_itself(const std::string& problem, const std::string& property) {
     return problem == "unlike " + property;
 }
 
-void compare_nodes(const Work& work, const Problems& problems, std::vector<Common>& commons,
+void compare_nodes(const Deliberation& work, const Problems& problems, std::vector<Common>& commons,
                    std::size_t& tried) {
     for (const Property& property : properties_of(work)) {
         std::unordered_map<Name, std::size_t> with;
@@ -112,7 +112,7 @@ void compare_nodes(const Work& work, const Problems& problems, std::vector<Commo
 }
 
 /// Slots are properties of GPUs: bad GPUs with this address among all GPUs.
-void compare_slots(const Work& work, std::vector<Common>& commons, std::size_t& tried) {
+void compare_slots(const Deliberation& work, std::vector<Common>& commons, std::size_t& tried) {
     std::unordered_map<Name, std::size_t> with;
     std::size_t all = 0;
     for (std::size_t node = 0; node < work.nodes.size(); ++node) {
@@ -145,7 +145,7 @@ void compare_slots(const Work& work, std::vector<Common>& commons, std::size_t& 
 
 }  // namespace
 
-std::vector<Common> find_commons(const Work& work) {
+std::vector<Common> find_commons(const Deliberation& work) {
     std::vector<Common> commons;
     const Problems problems = problems_of(work);
     std::size_t tried = 0;

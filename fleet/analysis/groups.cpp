@@ -3,14 +3,14 @@
 #include <cmath>
 #include <cstdio>
 
-#include "fleet/analysis/work.h"
+#include "fleet/analysis/deliberation.h"
 
 namespace gpucheck::fleet {
 namespace {
 
 using NameKey = std::tuple<Name, Name, Name, Name>;  // board, instance type, driver, profile
 
-std::vector<Name> metrics_of(const Work& work, const std::vector<Member>& members) {
+std::vector<Name> metrics_of(const Deliberation& work, const std::vector<Member>& members) {
     std::vector<bool> seen(work.fleet.names.size());
     std::vector<Name> metrics;
     for (const Member& member : members) {
@@ -24,7 +24,7 @@ std::vector<Name> metrics_of(const Work& work, const std::vector<Member>& member
     return metrics;
 }
 
-void gather(Work& work) {
+void gather(Deliberation& work) {
     std::map<NameKey, std::size_t> places;  // for looking up alone: its order is that of input
     for (std::size_t node = 0; node < work.nodes.size(); ++node) {
         const NodeReport& report = work.report(node);
@@ -51,7 +51,7 @@ void gather(Work& work) {
 
 }  // namespace
 
-void Work::mark(std::size_t node, int gpu, std::string_view problem, bool hard) {
+void Deliberation::mark(std::size_t node, int gpu, std::string_view problem, bool hard) {
     auto known = problem_numbers.find(problem);
     if (known == problem_numbers.end()) {
         known = problem_numbers.emplace(problem, static_cast<std::uint32_t>(problems.size())).first;
@@ -60,7 +60,7 @@ void Work::mark(std::size_t node, int gpu, std::string_view problem, bool hard) 
     marks.push_back({static_cast<std::uint32_t>(node), gpu, known->second, hard});
 }
 
-void group_nodes(Work& work) {
+void group_nodes(Deliberation& work) {
     for (std::size_t node = 0; node < work.nodes.size(); ++node) {
         work.first_gpu.push_back(work.measured.size());
         work.measured.resize(work.measured.size() + work.report(node).gpus.size());
@@ -86,7 +86,7 @@ void group_nodes(Work& work) {
     }
 }
 
-std::vector<Cell> column_of(const Work& work, const std::vector<Member>& members, Name metric) {
+std::vector<Cell> column_of(const Deliberation& work, const std::vector<Member>& members, Name metric) {
     std::vector<Cell> column;
     column.reserve(members.size());
     std::size_t hint = 0;  // most GPUs of a group have the same metrics

@@ -1,12 +1,13 @@
 // Finds reports that no GPU wrote: a node that invents perfect numbers would else be the fleet's best.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "checks/specs/boards.h"
-#include "fleet/analysis/work.h"
+#include "fleet/analysis/deliberation.h"
 
 namespace gpucheck::fleet {
 namespace {
@@ -47,12 +48,12 @@ std::optional<double> most_believed(const std::string& board, std::string_view m
     return peak == nullptr ? std::nullopt : std::optional(peak->value.high * above);
 }
 
-void suspect(Work& work, std::size_t node, std::string rule, std::string text, int gpu = -1) {
+void suspect(Deliberation& work, std::size_t node, std::string rule, std::string text, int gpu = -1) {
     work.mark(node, gpu, "implausible");
     work.add(node, Decision::quarantine, std::move(rule), std::move(text), gpu);
 }
 
-void judge_peaks(Work& work, const WorkGroup& group, std::string_view metric,
+void judge_peaks(Deliberation& work, const WorkGroup& group, std::string_view metric,
                  const std::vector<Cell>& column) {
     const auto most = most_believed(group.group.key.board, metric);
     if (!most) return;
@@ -75,7 +76,7 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
 
 /// All measurements of a node, in the order of GPUs and metrics; nullopt with fewer than eight different
 /// numbers, which chance may repeat.
-std::optional<std::uint64_t> fingerprint(const Work& work, std::size_t node) {
+std::optional<std::uint64_t> fingerprint(const Deliberation& work, std::size_t node) {
     std::unordered_set<float> different;
     std::uint64_t hash = 1;
     for (const Gpu& gpu : work.report(node).gpus) {
@@ -91,7 +92,7 @@ std::optional<std::uint64_t> fingerprint(const Work& work, std::size_t node) {
     return different.size() < 8 ? std::nullopt : std::optional(hash);
 }
 
-void find_copies(Work& work) {
+void find_copies(Deliberation& work) {
     std::unordered_map<std::uint64_t, std::size_t> first;
     std::vector<std::pair<std::size_t, std::size_t>> pairs;
     for (std::size_t node = 0; node < work.nodes.size(); ++node) {
@@ -112,15 +113,31 @@ void find_copies(Work& work) {
     }
 }
 
+/// How many of `nodes` have the same number on all of `gpus` GPUs, if each number is as frequent as it is.
+double alike_by_chance(const std::vector<Cell>& column, std::size_t gpus, std::size_t nodes) {
+    std::vector<float> values;
+    for (const Cell& cell : column) values.push_back(cell.value);
+    std::sort(values.begin(), values.end());
+    double expected = 0;
+    for (std::size_t first = 0; first < values.size();) {
+        std::size_t end = first;
+        while (end < values.size() && values[end] == values[first]) ++end;
+        expected += std::pow(static_cast<double>(end - first) / static_cast<double>(values.size()),
+                             static_cast<double>(gpus));
+        first = end;
+    }
+    return expected * static_cast<double>(nodes);
+}
+
 }  // namespace
 
-void judge_plausibility(Work& work, const WorkGroup& group, std::string_view metric,
+void judge_plausibility(Deliberation& work, const WorkGroup& group, std::string_view metric,
                         const std::vector<Cell>& column) {
     judge_peaks(work, group, metric, column);
-    if (!direction_of(metric).more_is_better) return;  // short times repeat themselves: they have few digits
     struct Range {
         std::uint32_t node;
         float range;
+        std::size_t gpus;
     };
     std::vector<Range> ranges;
     for (std::size_t first = 0; first < column.size();) {
@@ -131,16 +148,20 @@ void judge_plausibility(Work& work, const WorkGroup& group, std::string_view met
             high = std::max(high, column[end].value);
         }
         if (end - first >= kFewestGpus && high > 0)
-            ranges.push_back({column[first].node, (high - low) / high});
+            ranges.push_back({column[first].node, (high - low) / high, end - first});
         first = end;
     }
     if (ranges.empty()) return;
     std::vector<float> all;
-    for (const Range& each : ranges) all.push_back(each.range);
+    std::size_t fewest = ranges.front().gpus;
+    for (const Range& each : ranges) {
+        all.push_back(each.range);
+        fewest = std::min(fewest, each.gpus);
+    }
     const bool peers = all.size() >= kFewestNodes;
     const double usual = peers ? median_of(all) : 0;
     // Where alike GPUs are usual the numbers are coarse, and say nothing about who wrote them.
-    if (peers && usual < 1e-4) return;
+    if (peers && (usual < 1e-4 || alike_by_chance(column, fewest, ranges.size()) > 0.01)) return;
     for (const Range& each : ranges) {
         Plausibility& node = work.plausibility[each.node];
         ++node.spreads;
@@ -151,7 +172,7 @@ void judge_plausibility(Work& work, const WorkGroup& group, std::string_view met
     }
 }
 
-void find_liars(Work& work) {
+void find_liars(Deliberation& work) {
     for (std::size_t node = 0; node < work.nodes.size(); ++node) {
         const Plausibility& found = work.plausibility[node];
         const std::string of = " of " + std::to_string(found.spreads) + " measurements";

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fleet/analysis/work.h"
+#include "fleet/analysis/deliberation.h"
 
 namespace gpucheck::fleet {
 
@@ -28,7 +28,7 @@ struct NodePart {
 
 class MetricJudge {
   public:
-    MetricJudge(Work& work, std::size_t group, Name metric)
+    MetricJudge(Deliberation& work, std::size_t group, Name metric)
         : work_(work),
           group_(work.groups[group]),
           index_(group),
@@ -56,10 +56,10 @@ class MetricJudge {
     std::vector<float> others_medians(const NodePart& part) const;
     Yardstick residuals() const;
     void consider(const Outlier& outlier, const Yardstick& by, double good_ratio);
-    void settle_hits();
+    void settle_hits(bool from_baseline);
     Outlier outlier(Against against, std::size_t cell, double good, double centre, double spread) const;
 
-    Work& work_;
+    Deliberation& work_;
     const WorkGroup& group_;
     std::size_t index_;
     std::string_view name_;

@@ -4,13 +4,13 @@
 #include <set>
 #include <unordered_map>
 
-#include "fleet/analysis/work.h"
+#include "fleet/analysis/deliberation.h"
 
 namespace gpucheck::fleet {
 namespace {
 
 /// What is wrong with a GPU by its own report: the first failing code by name.
-std::string failing_code(const Work& work, const NodeReport& report, std::size_t gpu) {
+std::string failing_code(const Deliberation& work, const NodeReport& report, std::size_t gpu) {
     std::string code;
     for (const Problem& problem : report.problems) {
         if (problem.verdict != Verdict::fail || problem.gpu != static_cast<int>(gpu)) continue;
@@ -21,7 +21,7 @@ std::string failing_code(const Work& work, const NodeReport& report, std::size_t
 
 class Bars {
   public:
-    explicit Bars(const Work& work) : work_(work) {
+    explicit Bars(const Deliberation& work) : work_(work) {
         for (const WorkGroup& group : work.groups) {
             const GroupKey& key = group.group.key;
             by_key_[{work.fleet.names.find(key.board), work.fleet.names.find(key.instance_type),
@@ -49,7 +49,7 @@ class Bars {
     }
 
   private:
-    const Work& work_;
+    const Deliberation& work_;
     std::map<std::tuple<Name, Name, Name, Name>, const Group*> by_key_;
 };
 
@@ -59,7 +59,7 @@ struct Sighting {
     std::string_view boot;
 };
 
-void collect(const Work& work, const Bars& bars, std::size_t report_index,
+void collect(const Deliberation& work, const Bars& bars, std::size_t report_index,
              const std::set<std::pair<std::size_t, std::size_t>>& slow_now,
              std::vector<Sighting>& sightings) {
     const NodeReport& report = work.fleet.reports[report_index];
@@ -78,7 +78,7 @@ void collect(const Work& work, const Bars& bars, std::size_t report_index,
 
 }  // namespace
 
-void find_offenders(Work& work, std::vector<Offender>& offenders) {
+void find_offenders(Deliberation& work, std::vector<Offender>& offenders) {
     const Bars bars(work);
     std::set<std::pair<std::size_t, std::size_t>> slow_now;
     for (const Outlier& outlier : work.outliers) {

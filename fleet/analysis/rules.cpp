@@ -3,7 +3,7 @@
 #include <cmath>
 #include <set>
 
-#include "fleet/analysis/work.h"
+#include "fleet/analysis/deliberation.h"
 
 namespace gpucheck::fleet {
 namespace {
@@ -17,7 +17,8 @@ bool about_problems(const Rule& rule) {
     return !rule.codes.empty() || !rule.scopes.empty();
 }
 
-bool matches_problem(const Work& work, const Rule& rule, const NodeReport& report, const Problem& problem) {
+bool matches_problem(const Deliberation& work, const Rule& rule, const NodeReport& report,
+                     const Problem& problem) {
     if (!rule.verdicts.empty() && !holds(rule.verdicts, problem.verdict)) return false;
     if (!rule.scopes.empty() && !holds(rule.scopes, work.text(problem.scope))) return false;
     if (!rule.codes.empty() &&
@@ -29,7 +30,7 @@ bool matches_problem(const Work& work, const Rule& rule, const NodeReport& repor
 }
 
 /// The members that speak of the node and not of a measurement. `gpu` -1: any.
-const Problem* problem_for(const Work& work, const Rule& rule, const NodeReport& report, int gpu) {
+const Problem* problem_for(const Deliberation& work, const Rule& rule, const NodeReport& report, int gpu) {
     for (const Problem& problem : report.problems) {
         if (gpu >= 0 && problem.gpu >= 0 && problem.gpu != gpu) continue;
         if (problem.gpu >= static_cast<int>(report.gpus.size())) continue;
@@ -38,7 +39,7 @@ const Problem* problem_for(const Work& work, const Rule& rule, const NodeReport&
     return nullptr;
 }
 
-bool matches_node(const Work& work, const Rule& rule, const NodeReport& report, int gpu) {
+bool matches_node(const Deliberation& work, const Rule& rule, const NodeReport& report, int gpu) {
     if (!rule.verdicts.empty() && !holds(rule.verdicts, report.verdict)) return false;
     if (about_problems(rule) && problem_for(work, rule, report, gpu) == nullptr) return false;
     return rule.boards.empty() || std::any_of(report.gpus.begin(), report.gpus.end(), [&](const Gpu& each) {
@@ -51,7 +52,7 @@ bool about_metric(const Rule& rule, const WorkGroup& group, std::string_view met
            (rule.boards.empty() || holds(rule.boards, group.group.key.board));
 }
 
-std::string measured_text(const Work& work, const Hit& hit) {
+std::string measured_text(const Deliberation& work, const Hit& hit) {
     const Outlier& o = hit.worst;
     const NodeReport& report = work.report(o.node);
     if (!hit.missing.empty()) {
@@ -75,7 +76,7 @@ std::string measured_text(const Work& work, const Hit& hit) {
     return text;
 }
 
-void apply_hits(Work& work) {
+void apply_hits(Deliberation& work) {
     for (const auto& [place, hit] : work.hits) {
         const Rule& rule = work.policy.rules[place.second];
         const bool weaker = hit.capped && rule.decision == Decision::reject;
@@ -85,7 +86,7 @@ void apply_hits(Work& work) {
     }
 }
 
-std::string problem_text(const Work& work, const Problem& problem) {
+std::string problem_text(const Deliberation& work, const Problem& problem) {
     return work.text(problem.code) + " on " + work.text(problem.subject) + " (" +
            std::string(name_of(problem.verdict)) + ", scope " + work.text(problem.scope) + ")";
 }
@@ -96,7 +97,7 @@ struct Waived {
     bool failures = true, unknowns = true;
 };
 
-Waived apply_node_rules(Work& work, std::size_t node) {
+Waived apply_node_rules(Deliberation& work, std::size_t node) {
     const NodeReport& report = work.report(node);
     for (const Rule& rule : work.policy.rules) {
         if (!rule.metric.empty() || rule.missing_metric || rule.decision == Decision::accept) continue;
@@ -127,7 +128,7 @@ Waived apply_node_rules(Work& work, std::size_t node) {
 
 /// What holds whatever a policy says: a failure is never accepted because no rule speaks of it, nor is what
 /// was not looked at.
-void apply_safety(Work& work, std::size_t node, const Waived& waived) {
+void apply_safety(Deliberation& work, std::size_t node, const Waived& waived) {
     const NodeReport& report = work.report(node);
     const bool settled = std::any_of(
         work.nodes[node].reasons.begin(), work.nodes[node].reasons.end(), [](const Reason& reason) {
@@ -159,7 +160,7 @@ void apply_safety(Work& work, std::size_t node, const Waived& waived) {
                      "have too few peers to be compared with, and no baseline");
 }
 
-void mark_problems(Work& work, std::size_t node) {
+void mark_problems(Deliberation& work, std::size_t node) {
     std::set<std::pair<std::string, int>> seen;
     const NodeReport& report = work.report(node);
     for (const Problem& problem : report.problems) {
@@ -178,7 +179,7 @@ bool has_plain_rules(const Policy& policy, std::string_view metric) {
     });
 }
 
-void apply_rules(Work& work, const WorkGroup& group, const Outlier& outlier, double goodness_ratio,
+void apply_rules(Deliberation& work, const WorkGroup& group, const Outlier& outlier, double goodness_ratio,
                  bool beyond, bool capped) {
     const bool whole = outlier.against == Against::nodes;
     for (std::size_t index = 0; index < work.policy.rules.size(); ++index) {
@@ -205,7 +206,7 @@ void apply_rules(Work& work, const WorkGroup& group, const Outlier& outlier, dou
     }
 }
 
-void apply_missing(Work& work, const WorkGroup& group, Name metric, const std::vector<Cell>& column) {
+void apply_missing(Deliberation& work, const WorkGroup& group, Name metric, const std::vector<Cell>& column) {
     // Half of the peers have it: less would be a choice of experiments, not a hole.
     if (2 * column.size() < group.members.size() || column.size() == group.members.size()) return;
     const std::string& name = work.text(metric);
@@ -237,7 +238,7 @@ void apply_missing(Work& work, const WorkGroup& group, Name metric, const std::v
     }
 }
 
-void apply_policy(Work& work) {
+void apply_policy(Deliberation& work) {
     apply_hits(work);
     for (std::size_t node = 0; node < work.nodes.size(); ++node) {
         if (!work.counts[node]) continue;

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "fleet/analysis/work.h"
+#include "fleet/analysis/deliberation.h"
 
 namespace gpucheck::fleet {
 namespace {
@@ -19,7 +19,7 @@ struct Holding {
 };
 
 /// Nodes that hold what few others do, where nearly all hold one thing.
-void judge_property(Work& work, const std::string& what, std::vector<Holding> held) {
+void judge_property(Deliberation& work, const std::string& what, std::vector<Holding> held) {
     std::sort(held.begin(), held.end());
     held.erase(std::unique(held.begin(), held.end()), held.end());
     std::vector<std::uint32_t> nodes;
@@ -65,7 +65,7 @@ void judge_property(Work& work, const std::string& what, std::vector<Holding> he
     }
 }
 
-void note_several_drivers(Work& work, const std::vector<std::size_t>& cohort) {
+void note_several_drivers(Deliberation& work, const std::vector<std::size_t>& cohort) {
     if (cohort.size() < 2) return;
     std::string text;
     for (std::size_t i = 0; i < cohort.size() && i < 4; ++i) {
@@ -81,7 +81,7 @@ void note_several_drivers(Work& work, const std::vector<std::size_t>& cohort) {
 
 }  // namespace
 
-void find_unlike(Work& work) {
+void find_unlike(Deliberation& work) {
     for (const auto& cohort : work.cohorts) note_several_drivers(work, cohort);
     if (work.policy.unlike_share <= 0) return;
     std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> kinds;
@@ -98,7 +98,9 @@ void find_unlike(Work& work) {
                                                  report.gpus[member.gpu].firmware};
                 for (std::size_t i = 0; i < values.size(); ++i) {
                     // Not known is not unlike.
-                    if (values[i] != kNoName) held[i].push_back({values[i], member.node});
+                    const Holding mine{values[i], member.node};
+                    if (mine.value != kNoName && (held[i].empty() || held[i].back() != mine))
+                        held[i].push_back(mine);
                 }
             }
         }

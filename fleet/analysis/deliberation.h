@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -47,7 +48,7 @@ struct Hit {
 struct Mark {
     std::uint32_t node = 0;
     int gpu = -1;
-    std::uint32_t problem = 0;  ///< into Work::problems
+    std::uint32_t problem = 0;  ///< into Deliberation::problems
     bool hard = true;           ///< false: its cause is the property itself (an unlike driver)
 };
 
@@ -57,8 +58,8 @@ struct Plausibility {
                   identical = 0;  ///< measurements with a spread; with none to speak of
 };
 
-struct Work {
-    Work(const Fleet& of, const Policy& by) : fleet(of), policy(by) {}
+struct Deliberation {
+    Deliberation(const Fleet& of, const Policy& by) : fleet(of), policy(by) {}
 
     const Fleet& fleet;
     const Policy& policy;
@@ -77,6 +78,8 @@ struct Work {
     std::map<std::string, std::uint32_t, std::less<>> problem_numbers;
     std::vector<Mark> marks;
     std::vector<std::string> notes;
+    std::set<std::size_t> uncompared;      ///< groups with a measurement that has no normal
+    std::set<std::size_t> across_drivers;  ///< groups that were compared with other drivers' GPUs
     std::map<std::pair<std::size_t, Name>, Settled> pooled;  ///< by cohort and metric
 
     const NodeReport& report(std::size_t node) const { return fleet.reports[nodes[node].report]; }
@@ -89,29 +92,29 @@ struct Work {
 };
 
 /// Fills groups, cohorts and what is counted over them.
-void group_nodes(Work& work);
+void group_nodes(Deliberation& work);
 /// The values of one metric over `members`; what is no number is left out, as if it had not been measured.
-std::vector<Cell> column_of(const Work& work, const std::vector<Member>& members, Name metric);
+std::vector<Cell> column_of(const Deliberation& work, const std::vector<Member>& members, Name metric);
 
 /// Judges one metric of one group; fills the summary's centre, outliers, hits and marks.
-MetricSummary judge_metric(Work& work, std::size_t group, Name metric);
+MetricSummary judge_metric(Deliberation& work, std::size_t group, Name metric);
 /// What a rule finds: `gpu` alone for measurements, the whole node where it is compared as one.
-void apply_rules(Work& work, const WorkGroup& group, const Outlier& outlier, double goodness_ratio,
+void apply_rules(Deliberation& work, const WorkGroup& group, const Outlier& outlier, double goodness_ratio,
                  bool beyond, bool capped);
 /// Rules that need no peers: a value in its own unit, or a ratio alone.
 bool has_plain_rules(const Policy& policy, std::string_view metric);
-void apply_missing(Work& work, const WorkGroup& group, Name metric, const std::vector<Cell>& column);
+void apply_missing(Deliberation& work, const WorkGroup& group, Name metric, const std::vector<Cell>& column);
 
 /// Numbers that no such GPU gives: above the datasheet, alike to the last digit, without spread, copied.
-void judge_plausibility(Work& work, const WorkGroup& group, std::string_view metric,
+void judge_plausibility(Deliberation& work, const WorkGroup& group, std::string_view metric,
                         const std::vector<Cell>& column);
-void find_liars(Work& work);
+void find_liars(Deliberation& work);
 
 /// Nodes whose driver, kernel or firmware their peers do not have.
-void find_unlike(Work& work);
-void find_offenders(Work& work, std::vector<Offender>& offenders);
-void apply_policy(Work& work);
-std::vector<Common> find_commons(const Work& work);
+void find_unlike(Deliberation& work);
+void find_offenders(Deliberation& work, std::vector<Offender>& offenders);
+void apply_policy(Deliberation& work);
+std::vector<Common> find_commons(const Deliberation& work);
 
 /// "2791", "0.9401": what fits into a sentence.
 std::string number(double value, int digits = 4);
