@@ -94,13 +94,13 @@ function costFigure() {
                 'Cheapest and dearest node against the median, in per cent, for each model; the table below has the numbers'
         }));
     box.style.height = 34 + rows.length * 24 + 'px';
-    const figure = el(
-        'figure', {class: 'wide-figure'},
-        el('figcaption', {}, el('b', {}, 'Cheapest to dearest node'),
-           el('span', {class: 'quiet'},
-              ' against the median of its kind, which the label gives in USD per million output tokens; the thick part holds the middle half of the nodes' +
-                  (rows.length < tokenCosts.length ? '; the widest ' + rows.length : ''))),
-        box);
+    const figure =
+        el('figure', {class: 'wide-figure'},
+           el('figcaption', {}, el('b', {}, 'Cheapest to dearest node'),
+              el('span', {class: 'quiet'},
+                 ' against the median of its kind (in the label); thick: the middle half of the nodes' +
+                     (rows.length < tokenCosts.length ? '; the ' + rows.length + ' that spread most' : ''))),
+           box);
     figure.rows = rows;
     requestAnimationFrame(() => drawCosts(figure));
     return figure;

@@ -93,7 +93,7 @@ const nodeTable = new SortedTable(document.getElementById('node-table'), [
     {title: 'Driver', class: 'extra', key: (n) => names[data.node.driver[n]], cell: (n) => shortened(names[data.node.driver[n]])},
     {title: 'USD/h', class: 'number extra', key: (n) => data.node.usd_per_hour[n] || NaN, first: 'descending', cell: (n) => usd(data.node.usd_per_hour[n])},
     {title: 'Reported', class: 'c-time wide', key: (n) => data.node.created[n], first: 'descending', cell: (n) => when(data.node.created[n])},
-], () => showNodes(false));
+], () => { showNodes(false); remember(); });
 
 const nodePager = new Pager(
     document.getElementById('node-pager'), kRowsOnAPage,
@@ -128,7 +128,8 @@ function showNodes(refiltered) {
 function remember() {
     const state = new URLSearchParams();
     for (const [key, value] of [
-             ['q', filter.text], ['decision', filter.decision], ['group', filter.group], ['node', openedKey]])
+             ['q', filter.text], ['decision', filter.decision], ['group', filter.group],
+             ['sort', nodeTable.state()], ['node', openedKey]])
         if (value !== '') state.set(key, value);
     const text = state.toString();
     history.replaceState(null, '', text === '' ? location.pathname + location.search : '#' + text);
@@ -139,6 +140,7 @@ function recall() {
     filter.decision = kDecisions.includes(state.get('decision')) ? state.get('decision') : '';
     filter.group = data.groups[Number(state.get('group') || NaN)] ? state.get('group') : '';
     document.getElementById('search').value = filter.text;
+    nodeTable.restore(state.get('sort') || '');
     return state.get('node') || '';
 }
 

@@ -92,9 +92,16 @@ std::string scripts() {
     return out;
 }
 
+// The page's script loads it again when nobody is reading; without a script the browser does, in any case.
+std::string every(const PageOptions& options) {
+    return options.refresh_seconds == 0 ? ""
+                                        : " data-refresh=\"" + std::to_string(options.refresh_seconds) + "\"";
+}
+
 std::string refresh(const PageOptions& options) {
     if (options.refresh_seconds == 0) return {};
-    return "<meta http-equiv=\"refresh\" content=\"" + std::to_string(options.refresh_seconds) + "\">\n";
+    return "<noscript><meta http-equiv=\"refresh\" content=\"" + std::to_string(options.refresh_seconds) +
+           "\"></noscript>\n";
 }
 
 // Puts each {{name}} of our own template in place, once: what was put in is not looked at again.
@@ -123,6 +130,7 @@ std::string page(const Fleet& fleet, const Analysis& analysis, const PageOptions
     const DecisionWords& words = words_of(analysis.decision);
     return filled(page_shell(), [&](std::string_view name) -> std::string {
         if (name == "policy") return page_policy();
+        if (name == "every") return every(options);
         if (name == "refresh") return refresh(options);
         if (name == "title") return std::string(words.shown) + ": " + markup(options.title);
         if (name == "title_text") return markup(options.title);

@@ -13,9 +13,10 @@ namespace gpucheck::fleet {
 struct PageOptions {
     std::string title = "GPU fleet";
     std::string made = {};  ///< RFC 3339: when the analysis was made; empty: not said. The page has no clock
-    std::string policy = {};       ///< the policy's name; empty: not said
-    std::string baseline = {};     ///< when the baseline that was applied was made; empty: none was
-    unsigned refresh_seconds = 0;  ///< the page loads itself again so often (`serve`); 0: never
+    std::string policy = {};    ///< the policy's name; empty: not said
+    std::string baseline = {};  ///< when the baseline that was applied was made; empty: none was
+    unsigned refresh_seconds =
+        0;  ///< the page loads itself again so often, when nobody is reading it (`serve`); 0: never
     std::size_t max_nodes =
         10'000;  ///< the worst so many nodes are listed; the page says how many it leaves out
 };

@@ -42,6 +42,27 @@ function wirePrint() {
     });
 }
 
+// `serve` shows a fleet that grows. Nothing is pulled away from under a reader: not while a node is open, nor
+// within half a minute of the last key or click.
+function wireRefresh() {
+    const every = Number(document.documentElement.dataset.refresh) * 1000, quietAfter = 30000;
+    if (!(every > 0)) return;
+    let touched = -Infinity;
+    for (const kind of ['keydown', 'pointerdown', 'wheel', 'touchmove', 'input']) {
+        addEventListener(kind, () => {
+            touched = performance.now();
+        }, {passive: true, capture: true});
+    }
+    const look = () => {
+        const read = nodeDialog.open || document.hidden || performance.now() - touched < quietAfter;
+        if (read)
+            setTimeout(look, 2000);
+        else
+            location.reload();
+    };
+    setTimeout(look, every);
+}
+
 function start() {
     const node = recall();
     wireFilter();
@@ -71,9 +92,12 @@ function start() {
         drawOverview();
     });
     addEventListener('hashchange', () => {
+        if (!location.hash.includes('=')) return;  // a link to a section
         const name = recall();
+        showNodes(false);
         if (name && name !== openedKey) openRemembered(name);
     });
     wirePrint();
+    wireRefresh();
 }
 start();

@@ -63,6 +63,13 @@ class SortedTable {
         this.said();
         this.onsort();
     }
+    // "3d": by the fourth column, descending; empty: as it came.
+    state() { return this.by < 0 ? '' : this.by + (this.descending ? 'd' : 'a'); }
+    restore(state) {
+        const [, by, direction] = /^(\d{1,2})([ad])$/.exec(state) || [];
+        Object.assign(this, {by: this.columns[by]?.key ? Number(by) : -1, descending: direction === 'd'});
+        this.said();
+    }
     said() {
         [...this.table.tHead.rows[0].cells].forEach((cell, i) => {
             if (this.columns[i].key)

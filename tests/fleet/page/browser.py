@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 import chromium
 
@@ -213,6 +214,22 @@ def plain(browser, path, folder):
     page.close()
 
 
+def live(browser, path, folder):
+    """Loads itself again when nobody is reading, and comes back as it was."""
+    again = folder / "page-live.html"
+    again.write_text(path.read_text().replace('<html lang="en"', '<html lang="en" data-refresh="1"', 1))
+    page = chromium.Page(browser)
+    page.open(again.as_uri() + "#q=gpu-&sort=1d")
+    page.run("openNode(0); window.before = true")
+    time.sleep(1.5)
+    check("not while a node is open", page.run("window.before === true"))
+    page.run("nodeDialog.close()")
+    page.wait("!window.before && document.documentElement?.dataset.ready === 'yes'")
+    check("the filter and the order come back", page.run("[filter.text, nodeTable.by, nodeTable.descending].join()") == "gpu-,1,true")
+    check("a link to a section keeps the filter", page.run("location.hash = '#checks'; new Promise(done => setTimeout(() => done(filter.text), 100))") == "gpu-")
+    page.close()
+
+
 def empty(browser, program, folder):
     """Nobody reported: still a page that says so, without a box that holds nothing."""
     path = sample(program, folder, 0)
@@ -239,6 +256,7 @@ def main():
             for nodes, html in pages:
                 one(browser, html, nodes, folder, len(sys.argv) > 2)
             plain(browser, pages[0][1], folder)
+            live(browser, pages[0][1], folder)
             empty(browser, program, folder)
         finally:
             browser.close()

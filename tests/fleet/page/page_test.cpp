@@ -232,6 +232,9 @@ TEST(FleetPage, SaysWhatWasDecidedWithoutAScript) {
     EXPECT_NE(html.find("<li>7 of 8 GPUs &amp; more are &lt;slow&gt;.</li>"), std::string::npos);
     EXPECT_NE(html.find("<b>1</b> Reject"), std::string::npos);
     EXPECT_EQ(html.find("http-equiv=\"refresh\""), std::string::npos);
+    EXPECT_EQ(html.find("data-refresh="), std::string::npos);
+    EXPECT_NE(page(sample.fleet, sample.analysis, {.refresh_seconds = 60}).find(" data-refresh=\"60\">"),
+              std::string::npos);
     EXPECT_NE(page(sample.fleet, sample.analysis, {.refresh_seconds = 60})
                   .find("http-equiv=\"refresh\" content=\"60\""),
               std::string::npos);
