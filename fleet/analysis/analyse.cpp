@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
 #include "fleet/analysis/work.h"
 
@@ -123,24 +124,60 @@ void note_excused(const Work& work, Analysis& analysis) {
 
 /// One GPU in two places at the newest reports of both: it moved between them, or somebody copied its name.
 void note_doubles(const Work& work, Analysis& analysis) {
-    std::vector<std::pair<std::string_view, std::size_t>> seen;
+    struct Seen {
+        std::size_t hash;
+        std::string_view identity;
+        std::size_t node;
+        auto operator<=>(const Seen&) const = default;
+    };
+    std::vector<Seen> seen;
     for (std::size_t node = 0; node < work.nodes.size(); ++node) {
         for (const Gpu& gpu : work.report(node).gpus) {
-            if (work.counts[node] && !gpu.identity.empty()) seen.emplace_back(gpu.identity, node);
+            if (work.counts[node] && !gpu.identity.empty())
+                seen.push_back({std::hash<std::string>{}(gpu.identity), gpu.identity, node});
         }
     }
     std::sort(seen.begin(), seen.end());
     std::size_t doubles = 0;
     std::string example;
     for (std::size_t i = 1; i < seen.size(); ++i) {
-        if (seen[i].first != seen[i - 1].first) continue;
-        if (doubles++ == 0)
-            example = std::string(seen[i].first) + " in " + work.report(seen[i - 1].second).node + " and " +
-                      work.report(seen[i].second).node;
+        if (seen[i].identity != seen[i - 1].identity) continue;
+        ++doubles;
+        const std::string text = std::string(seen[i].identity) + " in " + work.report(seen[i - 1].node).node +
+                                 " and " + work.report(seen[i].node).node;
+        if (example.empty() || text < example) example = text;
     }
     if (doubles != 0)
-        analysis.notes.push_back(counted(doubles, "GPU identity") + " seen twice, such as " + example +
+        analysis.notes.push_back(std::to_string(doubles) + " GPUs are named twice, such as " + example +
                                  ": moved between the reports, or not told apart");
+}
+
+void keep_notes(Work& work, Analysis& analysis) {
+    constexpr std::size_t kMost = 100;
+    std::size_t left_out = 0;
+    for (std::string& note : work.notes) {
+        if (analysis.notes.size() < kMost)
+            analysis.notes.push_back(std::move(note));
+        else
+            ++left_out;
+    }
+    if (left_out != 0) analysis.notes.push_back("and " + std::to_string(left_out) + " more notes");
+}
+
+/// One note for all groups of a kind: a thousand drivers must not make a thousand notes.
+void note_groups(Work& work, const std::set<std::size_t>& groups, const std::string& what) {
+    constexpr std::size_t kNamed = 3;
+    if (groups.empty()) return;
+    std::string text = what + ": ";
+    std::size_t named = 0;
+    for (const std::size_t index : groups) {
+        if (named == kNamed) break;
+        const WorkGroup& group = work.groups[index];
+        text += (named++ == 0 ? "" : "; ") + group_name(group.group.key) + " (" +
+                counted(group.members.size(), "GPU") + ")";
+    }
+    if (groups.size() > kNamed) text += " and " + std::to_string(groups.size() - kNamed) + " more";
+    work.notes.push_back(std::move(text));
 }
 
 }  // namespace
@@ -160,12 +197,17 @@ Analysis analyse(const Fleet& fleet, const Policy& policy, const Baseline* basel
         for (const Name metric : work.groups[group].metrics)
             work.groups[group].group.metrics.push_back(judge_metric(work, group, metric));
     }
+    note_groups(work, work.uncompared,
+                "not compared, because " + std::to_string(policy.min_group) +
+                    " GPUs of one known board are needed, or a baseline");
+    note_groups(work, work.across_drivers,
+                "too few with their driver, and compared with other drivers' GPUs");
     find_liars(work);
     find_unlike(work);
     find_offenders(work, analysis.offenders);
     apply_policy(work);
     analysis.commons = find_commons(work);
-    for (std::string& note : work.notes) analysis.notes.push_back(std::move(note));
+    keep_notes(work, analysis);
     decide_nodes(work);
     rank(work, analysis);
     decide_fleet(fleet, policy, analysis);
@@ -179,8 +221,9 @@ Baseline learn(const Fleet& fleet, const Policy& policy) {
         baseline.created = std::max(baseline.created, fleet.reports[node.report].created);
     for (const Group& group : analysis.groups) {
         for (const MetricSummary& metric : group.metrics) {
-            // A centre borrowed from other drivers is theirs to tell.
-            if (metric.judged && metric.centre && metric.distribution.count >= policy.min_group)
+            if (!metric.judged || !metric.centre) continue;
+            // A centre of more GPUs than the group has is borrowed from other drivers, and theirs to tell.
+            if (metric.centre->kept + metric.centre->dropped == metric.distribution.count)
                 baseline.rows.push_back({group.key, metric.metric, *metric.centre});
         }
     }

@@ -16,42 +16,66 @@ constexpr double kSignificant = 0.01;  ///< after Bonferroni's correction
 constexpr double kLeastShift = 0.01;   ///< of a fleet's middle; below lies what a changed tool makes
 constexpr double kEfficiency = 0.37;   ///< of a MAD; see chance_bar
 
+/// nullptr: not measured, or no number that has a logarithm.
+const Value* find_value(const Gpu& gpu, Name metric) {
+    const auto found = std::find_if(gpu.values.begin(), gpu.values.end(),
+                                    [&](const Value& value) { return value.metric == metric; });
+    const bool usable = found != gpu.values.end() && std::isfinite(found->value) && found->value > 0;
+    return usable ? &*found : nullptr;
+}
+
 }  // namespace
 
-void Comparing::collect_shifts() {
-    std::map<std::pair<std::string, std::string>, Shifts> all;
+/// Which measurements both sides have of GPUs of one board: how many pairs of each, by `after`'s names.
+Comparing::Pairs Comparing::count_pairs() {
+    Pairs pairs;
     std::size_t other_profile = 0;
-    for (const GpuPair& pair : gpus_) {
+    std::erase_if(gpus_, [&](const GpuPair& pair) {
         // Profiles measure for different times, and heat alone makes a difference.
-        if (before_.text(pair.then->profile) != after_.text(pair.node->profile)) {
-            ++other_profile;
-            continue;
-        }
+        const bool other = before_.text(pair.then->profile) != after_.text(pair.node->profile);
+        if (other) ++other_profile;
         const std::string& board = after_.text(pair.after->board);
-        if (board.empty() || board != before_.text(pair.before->board)) continue;
-        for (const Value& now : pair.after->values) {
-            const std::string& metric = after_.text(now.metric);
-            const Direction direction = direction_of(metric);
-            if (!direction.judged) continue;
-            const auto then =
-                std::find_if(pair.before->values.begin(), pair.before->values.end(),
-                             [&](const Value& each) { return before_.text(each.metric) == metric; });
-            if (then == pair.before->values.end()) continue;
-            const bool numbers =
-                std::isfinite(now.value) && std::isfinite(then->value) && now.value > 0 && then->value > 0;
-            if (!numbers) continue;
-            Shifts& shifts = all[{board, metric}];
-            if (shifts.all.empty()) shifts = {board, metric, direction.more_is_better, {}};
-            const double shift = std::log(static_cast<double>(now.value) / then->value);
-            shifts.all.push_back({pair.node, pair.after, then->value, now.value,
-                                  static_cast<float>(direction.more_is_better ? shift : -shift)});
-            ++comparison_.compared;
-        }
-    }
-    for (auto& [key, shifts] : all) shifts_.push_back(std::move(shifts));
+        return other || board.empty() || board != before_.text(pair.before->board);
+    });
     if (other_profile != 0)
         comparison_.notes.push_back(std::to_string(other_profile) +
                                     " GPUs were measured under another profile, and are not compared");
+    for (const GpuPair& pair : gpus_) {
+        for (const Value& now : pair.after->values) ++pairs[{pair.after->board, now.metric}];
+    }
+    std::erase_if(pairs, [&](const auto& each) {
+        return !direction_of(after_.text(each.first.second)).judged ||
+               before_.fleet.names.find(after_.text(each.first.second)) == kNoName;
+    });
+    return pairs;
+}
+
+Shifts Comparing::shifts_of(Name board, Name metric) const {
+    const Direction direction = direction_of(after_.text(metric));
+    const Name before_metric = before_.fleet.names.find(after_.text(metric));
+    Shifts shifts{after_.text(board), after_.text(metric), direction.more_is_better, {}};
+    for (const GpuPair& pair : gpus_) {
+        if (pair.after->board != board) continue;
+        const Value* then = find_value(*pair.before, before_metric);
+        const Value* now = find_value(*pair.after, metric);
+        if (then == nullptr || now == nullptr) continue;
+        const double shift = std::log(static_cast<double>(now->value) / then->value);
+        shifts.all.push_back({pair.node, pair.after, then->value, now->value,
+                              static_cast<float>(direction.more_is_better ? shift : -shift)});
+    }
+    return shifts;
+}
+
+void Comparing::judge_pairs() {
+    const Pairs pairs = count_pairs();
+    std::size_t tests = 0;
+    for (const auto& [what, count] : pairs) tests += count;
+    for (const auto& [what, count] : pairs) {
+        const Shifts shifts = shifts_of(what.first, what.second);
+        comparison_.compared += shifts.all.size();
+        judge_gpus(shifts, tests);
+        judge_fleet(shifts, pairs.size());
+    }
 }
 
 /// One GPU against how much the others changed: its own run-to-run noise is not known from two numbers.
@@ -85,20 +109,20 @@ void Comparing::judge_gpus(const Shifts& shifts, std::size_t tests) {
 
 /// The fleet's middle, by the sign test over nodes' medians: a node's GPUs are not independent of each other.
 void Comparing::judge_fleet(const Shifts& shifts, std::size_t tests) {
-    std::map<std::string_view, std::vector<float>> by_node;
-    std::vector<float> befores, afters;
-    for (const auto& one : shifts.all) {
-        by_node[one.node->node].push_back(one.shift);
+    std::vector<float> befores, afters, medians, of_node;
+    std::size_t up = 0, down = 0;
+    for (std::size_t i = 0; i < shifts.all.size(); ++i) {
+        const Shifts::One& one = shifts.all[i];
         befores.push_back(one.before);
         afters.push_back(one.after);
-    }
-    std::size_t up = 0, down = 0;
-    std::vector<float> medians;
-    for (auto& [node, values] : by_node) {
-        medians.push_back(static_cast<float>(median_of(values)));
+        of_node.push_back(one.shift);
+        if (i + 1 < shifts.all.size() && shifts.all[i + 1].node == one.node) continue;
+        medians.push_back(static_cast<float>(median_of(of_node)));
+        of_node.clear();
         if (medians.back() > 0) ++up;
         if (medians.back() < 0) ++down;
     }
+    if (medians.empty()) return;
     const double p = std::min(1.0, sign_test(up, down) * static_cast<double>(tests));
     const double shift = median_of(medians);
     if (p > kSignificant || std::fabs(shift) < kLeastShift) return;
@@ -154,11 +178,7 @@ Comparison Comparing::compare() {
     facts();
     fold_facts();
     if (nodes_.size() >= kFewestPairs || gpus_.size() >= kFewestPairs) {
-        collect_shifts();
-        for (const Shifts& shifts : shifts_) {
-            judge_gpus(shifts, comparison_.compared);
-            judge_fleet(shifts, shifts_.size());
-        }
+        judge_pairs();
     } else {
         comparison_.notes.push_back(
             std::to_string(gpus_.size()) +
@@ -184,6 +204,8 @@ Comparison Comparing::compare() {
                   };
                   return key(a) < key(b);
               });
+    // Pairs were taken in the order of names, which is that of input.
+    std::sort(comparison_.notes.begin(), comparison_.notes.end());
     return std::move(comparison_);
 }
 

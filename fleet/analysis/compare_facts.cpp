@@ -3,6 +3,7 @@
 #include <array>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "fleet/analysis/comparing.h"
 
@@ -26,6 +27,20 @@ void Comparing::fact(const NodeReport& node, const std::string& subject, const s
     facts_.push_back({node.node, subject, metric, before, after, 0, 0, worse});
 }
 
+/// Identities that one side has twice: placeholders, which pair nothing.
+std::unordered_set<std::string_view> Comparing::doubles() const {
+    std::unordered_set<std::string_view> twice;
+    for (const Side* side : {&before_, &after_}) {
+        std::unordered_set<std::string_view> once;
+        for (const auto& [key, report] : side->by_key) {
+            for (const Gpu& gpu : report->gpus) {
+                if (!gpu.identity.empty() && !once.insert(gpu.identity).second) twice.insert(gpu.identity);
+            }
+        }
+    }
+    return twice;
+}
+
 /// GPUs by identity over both fleets, so that one that moved is the same one; else by slot of the same node.
 void Comparing::pair_gpus() {
     struct Place {
@@ -33,9 +48,13 @@ void Comparing::pair_gpus() {
         const Gpu* gpu;
     };
     std::unordered_map<std::string_view, Place> earlier;
+    const std::unordered_set<std::string_view> not_told_apart = doubles();
+    const auto named = [&](const Gpu& gpu) {
+        return !gpu.identity.empty() && !not_told_apart.contains(gpu.identity);
+    };
     for (const auto& [key, report] : before_.by_key) {
         for (const Gpu& gpu : report->gpus) {
-            if (!gpu.identity.empty()) earlier.emplace(gpu.identity, Place{report, &gpu});
+            if (named(gpu)) earlier.emplace(gpu.identity, Place{report, &gpu});
         }
     }
     std::set<std::string_view> still_there;
@@ -46,7 +65,7 @@ void Comparing::pair_gpus() {
         const auto node = before_.by_key.find(key);
         for (const Gpu& gpu : report->gpus) {
             const std::string& slot = after_.text(gpu.bdf);
-            const auto known = gpu.identity.empty() ? earlier.end() : earlier.find(gpu.identity);
+            const auto known = named(gpu) ? earlier.find(gpu.identity) : earlier.end();
             if (known != earlier.end()) {
                 still_there.insert(known->first);
                 gpus_.push_back({known->second.node, report, known->second.gpu, &gpu});
@@ -60,9 +79,9 @@ void Comparing::pair_gpus() {
             const auto& olds = node->second->gpus;
             const auto old = std::find_if(olds.begin(), olds.end(),
                                           [&](const Gpu& each) { return before_.text(each.bdf) == slot; });
-            if (old != olds.end() && (old->identity.empty() || gpu.identity.empty()))
+            if (old != olds.end() && (!named(*old) || !named(gpu)))
                 gpus_.push_back({node->second, report, &*old, &gpu});
-            else if (!gpu.identity.empty())
+            else if (named(gpu))
                 fact(*report, slot, "GPU", old == olds.end() ? "" : old->identity, gpu.identity, false);
         }
     }
@@ -71,7 +90,7 @@ void Comparing::pair_gpus() {
             fact(*pair.after, "GPUs", "count", std::to_string(pair.before->gpus.size()),
                  std::to_string(pair.after->gpus.size()), true);
         for (const Gpu& gpu : pair.before->gpus) {
-            if (!gpu.identity.empty() && !still_there.contains(gpu.identity))
+            if (named(gpu) && !still_there.contains(gpu.identity))
                 fact(*pair.after, before_.text(gpu.bdf), "GPU gone", gpu.identity, "", true);
         }
     }

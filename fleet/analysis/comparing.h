@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "fleet/analysis/selection.h"
@@ -62,13 +65,17 @@ class Comparing {
 
   private:
     void pair_nodes();
+    std::unordered_set<std::string_view> doubles() const;
     void pair_gpus();
     void facts();
     void codes(const Pair& pair);
     void fact(const NodeReport& node, const std::string& subject, const std::string& metric,
               const std::string& before, const std::string& after, bool worse);
     void fold_facts();
-    void collect_shifts();
+    using Pairs = std::map<std::pair<Name, Name>, std::size_t>;  ///< board, metric
+    Pairs count_pairs();
+    Shifts shifts_of(Name board, Name metric) const;
+    void judge_pairs();
     void judge_gpus(const Shifts& shifts, std::size_t tests);
     void judge_fleet(const Shifts& shifts, std::size_t tests);
     void judge_unpaired();
@@ -76,7 +83,6 @@ class Comparing {
     Side before_, after_;
     std::vector<Pair> nodes_;
     std::vector<GpuPair> gpus_;
-    std::vector<Shifts> shifts_;
     std::vector<Change> facts_;
     Comparison comparison_;
 };

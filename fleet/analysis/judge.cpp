@@ -149,21 +149,17 @@ MetricSummary MetricJudge::judge() {
     }
     judge_plausibility(work_, group_, name_, column_);
     if (!gpus.known) {
-        work_.notes.push_back(std::string(name_) + " of " + group_name(group_.group.key) + ": " +
-                              std::to_string(column_.size()) + " GPUs are too few to know what is normal (" +
-                              std::to_string(work_.policy.min_group) + " are needed, or a baseline)");
+        work_.uncompared.insert(index_);
         return summary;
     }
-    if (weak_)
-        work_.notes.push_back(std::string(name_) + " of " + group_name(group_.group.key) +
-                              ": too few GPUs with this driver, so compared with those of other drivers");
+    if (weak_) work_.across_drivers.insert(index_);
     const Settled& settled = gpus.settled;
     summary.centre = Centre{std::fabs(settled.value), settled.spread, std::fabs(settled.bar), settled.kept,
                             settled.dropped};
     judge_nodes(gpus, !summary.from_baseline && !weak_);
     judge_gpus(gpus);
     if (!summary.from_baseline && !weak_) look_for_two_speeds();
-    settle_hits();
+    settle_hits(summary.from_baseline);
     apply_missing(work_, group_, metric_, column_);
     return summary;
 }

@@ -1,6 +1,7 @@
 // Finds reports that no GPU wrote: a node that invents perfect numbers would else be the fleet's best.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <unordered_map>
 #include <unordered_set>
@@ -112,15 +113,31 @@ void find_copies(Work& work) {
     }
 }
 
+/// How many of `nodes` have the same number on all of `gpus` GPUs, if each number is as frequent as it is.
+double alike_by_chance(const std::vector<Cell>& column, std::size_t gpus, std::size_t nodes) {
+    std::vector<float> values;
+    for (const Cell& cell : column) values.push_back(cell.value);
+    std::sort(values.begin(), values.end());
+    double expected = 0;
+    for (std::size_t first = 0; first < values.size();) {
+        std::size_t end = first;
+        while (end < values.size() && values[end] == values[first]) ++end;
+        expected += std::pow(static_cast<double>(end - first) / static_cast<double>(values.size()),
+                             static_cast<double>(gpus));
+        first = end;
+    }
+    return expected * static_cast<double>(nodes);
+}
+
 }  // namespace
 
 void judge_plausibility(Work& work, const WorkGroup& group, std::string_view metric,
                         const std::vector<Cell>& column) {
     judge_peaks(work, group, metric, column);
-    if (!direction_of(metric).more_is_better) return;  // short times repeat themselves: they have few digits
     struct Range {
         std::uint32_t node;
         float range;
+        std::size_t gpus;
     };
     std::vector<Range> ranges;
     for (std::size_t first = 0; first < column.size();) {
@@ -131,16 +148,20 @@ void judge_plausibility(Work& work, const WorkGroup& group, std::string_view met
             high = std::max(high, column[end].value);
         }
         if (end - first >= kFewestGpus && high > 0)
-            ranges.push_back({column[first].node, (high - low) / high});
+            ranges.push_back({column[first].node, (high - low) / high, end - first});
         first = end;
     }
     if (ranges.empty()) return;
     std::vector<float> all;
-    for (const Range& each : ranges) all.push_back(each.range);
+    std::size_t fewest = ranges.front().gpus;
+    for (const Range& each : ranges) {
+        all.push_back(each.range);
+        fewest = std::min(fewest, each.gpus);
+    }
     const bool peers = all.size() >= kFewestNodes;
     const double usual = peers ? median_of(all) : 0;
     // Where alike GPUs are usual the numbers are coarse, and say nothing about who wrote them.
-    if (peers && usual < 1e-4) return;
+    if (peers && (usual < 1e-4 || alike_by_chance(column, fewest, ranges.size()) > 0.01)) return;
     for (const Range& each : ranges) {
         Plausibility& node = work.plausibility[each.node];
         ++node.spreads;

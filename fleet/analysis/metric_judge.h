@@ -56,7 +56,7 @@ class MetricJudge {
     std::vector<float> others_medians(const NodePart& part) const;
     Yardstick residuals() const;
     void consider(const Outlier& outlier, const Yardstick& by, double good_ratio);
-    void settle_hits();
+    void settle_hits(bool from_baseline);
     Outlier outlier(Against against, std::size_t cell, double good, double centre, double spread) const;
 
     Work& work_;

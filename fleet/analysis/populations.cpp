@@ -44,7 +44,7 @@ void MetricJudge::look_for_two_speeds() {
 }
 
 /// What was found counts for each node, unless so many share it that no single node can be at fault.
-void MetricJudge::settle_hits() {
+void MetricJudge::settle_hits(bool from_baseline) {
     const auto share = [&](const std::vector<Found>& found) {
         std::vector<std::size_t> nodes;
         for (const Found& each : found) nodes.push_back(each.outlier.node);
@@ -55,7 +55,7 @@ void MetricJudge::settle_hits() {
     };
     if (nodes_.empty()) return;
     const auto [slow, slow_share] = share(worse_);
-    const bool population = slow > 1 && slow_share > kPopulation && work_.baseline == nullptr;
+    const bool population = slow > 1 && slow_share > kPopulation && !from_baseline;
     if (population)
         work_.notes.push_back(std::to_string(slow) + " of " + std::to_string(nodes_.size()) +
                               " nodes are slow in " + std::string(name_) + " of " +

@@ -98,7 +98,9 @@ void find_unlike(Work& work) {
                                                  report.gpus[member.gpu].firmware};
                 for (std::size_t i = 0; i < values.size(); ++i) {
                     // Not known is not unlike.
-                    if (values[i] != kNoName) held[i].push_back({values[i], member.node});
+                    const Holding mine{values[i], member.node};
+                    if (mine.value != kNoName && (held[i].empty() || held[i].back() != mine))
+                        held[i].push_back(mine);
                 }
             }
         }

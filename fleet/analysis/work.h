@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -77,6 +78,8 @@ struct Work {
     std::map<std::string, std::uint32_t, std::less<>> problem_numbers;
     std::vector<Mark> marks;
     std::vector<std::string> notes;
+    std::set<std::size_t> uncompared;      ///< groups with a measurement that has no normal
+    std::set<std::size_t> across_drivers;  ///< groups that were compared with other drivers' GPUs
     std::map<std::pair<std::size_t, Name>, Settled> pooled;  ///< by cohort and metric
 
     const NodeReport& report(std::size_t node) const { return fleet.reports[nodes[node].report]; }

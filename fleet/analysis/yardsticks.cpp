@@ -82,7 +82,10 @@ Yardstick MetricJudge::choose(MetricSummary& summary, const std::vector<float>& 
     if (group_.group.key.board.empty()) return {};  // nothing says that two unknown boards are alike
     Yardstick yardstick = from_baseline(summary);
     if (yardstick.known) return yardstick;
-    if (ascending.size() >= std::max<std::size_t>(work_.policy.min_group, 2))
+    // A few nodes alone with their driver would else be compared with themselves, and be normal whatever they
+    // do.
+    const bool alone = nodes_.size() < kFewestNodes && work_.cohorts[group_.cohort].size() > 1;
+    if (!alone && ascending.size() >= std::max<std::size_t>(work_.policy.min_group, 2))
         return learned(ascending, work_.gpu_comparisons, true);
     yardstick = across_drivers();
     weak_ = yardstick.known;
