@@ -229,6 +229,27 @@ def baselines(scratch):
     check("a baseline that is none is refused", fleet("summary", few, "--baseline", kept).returncode == 64)
 
 
+def policies(scratch):
+    good = write(scratch / "good", healthy(15) + [report(15, factor=0.985)])
+    document = (SOURCE / "docs/fleet.md").read_text().split("## Policies")[1].split("```")[1]
+    policy = scratch / "policy.json"
+    policy.write_text(document)
+    done = fleet("summary", good, "--policy", policy, "--format", "json")
+    check("the policy of the documentation is one, and its name is said", done.returncode in (0, 1) and
+          json.loads(done.stdout)["policy"] == "training cluster", done.stderr)
+    strict = {"schema_version": 1, "name": "strict", "rules": [{"name": "slow", "decision": "reject", "metric": "memory_read_gb_s", "value_below": 2965}]}
+    policy.write_text(json.dumps(strict))
+    done = fleet("summary", good, "--policy", policy)
+    check("a rule rejects what gpucheck's own policy would not", done.returncode == 1 and b"node-015" in done.stdout and b"1 rejected" in done.stdout, done)
+    policy.write_text(json.dumps({**strict, "accept_unverified": False}))
+    done = fleet("summary", good, "--policy", policy)
+    check("a policy of signed reports alone needs keys", done.returncode == 64 and b"--keys" in done.stderr, done)
+    for text in ("", "{}", json.dumps({**strict, "rulez": []}), json.dumps({**strict, "schema_version": 2})):
+        policy.write_text(text)
+        done = fleet("summary", good, "--policy", policy)
+        check(f"a policy that is none is refused: {text[:40]}", done.returncode == 64 and done.stderr and not done.stdout, done)
+
+
 def pages(scratch):
     good = write(scratch / "good", healthy())
     target = scratch / "page.html"
@@ -327,7 +348,7 @@ def recorded(scratch):
 
 
 def main():
-    for part in (decisions, forms, statuses, unreadable, hostile, baselines, pages, comparisons, terminals, starting, recorded):
+    for part in (decisions, forms, statuses, unreadable, hostile, baselines, policies, pages, comparisons, terminals, starting, recorded):
         with tempfile.TemporaryDirectory() as name:
             part(Path(name))
     for problem in problems:
