@@ -6,6 +6,7 @@ usage: suite.py SERVER LOAD GPUCHECK MACHINE sqlite|postgres
 import base64
 import gzip
 import json
+import resource
 import shutil
 import signal
 import socket
@@ -351,6 +352,23 @@ def store_that_fails(database, maker):
         expect("and takes what it could not", [server.deliver(during)[0], server.deliver(before)[0]], [201, 200])
 
 
+def full_disk(database, maker):
+    """What fits is there, what does not is told to come back, and the database is sound."""
+    if WHICH != "sqlite":
+        return
+    options, most = database.fresh(), 2 << 20
+    with Server(SERVER, *options, first=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))) as server:
+        answers = {report.id: server.deliver(report)[0] for report in maker.many(400, "a")}
+        expect("a full disk is told", set(answers.values()), {201, 503})
+        expect("health knows", server.request("GET", "/healthz")[0], 503)
+        expect("reading goes on", server.get("/v1/reports?limit=1")[0], 200)
+        expect("it ends well", server.stop(), 0)
+    with Server(SERVER, *options) as server:
+        expect("all that it took is there", {row[0] for row in database.run("SELECT report_id FROM reports")}, {i for i, status in answers.items() if status == 201})
+        expect("with room again it takes the rest", server.deliver(maker.one())[0], 201)
+        expect("the database is sound", database.run("PRAGMA integrity_check"), [("ok",)])
+
+
 def crowds(database, maker):
     """A thousand idle connections, and more than there is room for, keep nobody out."""
     for name, options in [("a thousand idle connections", []), ("more connections than there is room for", ["--max-connections", "64"])]:
@@ -533,6 +551,7 @@ def main():
             timed(ends_gracefully, database, maker, folder)
             timed(crowds, database, maker)
             timed(tls, database, maker, folder)
+            timed(full_disk, database, maker)
             timed(store_that_fails, database, maker)
             timed(secrets, database, folder)
         finally:
