@@ -89,6 +89,8 @@ def hostile_bodies(server, maker):
     expect("another encoding", server.deliver(good, **wrong[1])[0], 415)
     expect("no key", server.deliver(good, Idempotency_Key=None)[0], 400)
     expect("a key that is none", server.deliver(good, Idempotency_Key="../../etc/passwd")[0], 400)
+    server.raw(b"POST /v1/reports HTTP/1.1\r\nHost: x\r\nContent-Type: application/vnd.gpucheck.report+json\r\nIdempotency-Key: \x1b[31m\x91\r\nContent-Length: 2\r\n\r\n{}")
+    expect("no stranger writes into the log", [line for line in server.log().splitlines() if not line.isprintable() or "passwd" in line], [])
     expect("another report's key", server.deliver(good, Idempotency_Key=new_id())[0], 400)
     expect("another event's id", server.deliver(good, ce_id=new_id())[0], 400)
     packed = gzip.compress(good.body)
