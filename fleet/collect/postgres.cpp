@@ -172,7 +172,7 @@ class Postgres final : public Sql {
 #endif
         touched_ = static_cast<std::int64_t>(result.affected_rows());
         std::vector<SqlRow> rows;
-        rows.reserve(result.size());
+        rows.reserve(static_cast<std::size_t>(result.size()));
         for (const auto& each : result) {
             SqlRow row;
             for (const auto& field : each) row.push_back(from_field(field, field.type()));

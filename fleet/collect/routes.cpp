@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "fleet/collect/query.h"
+#include "fleet/collect/report_head.h"
 #include "fleet/page/page.h"
 #include "providers/sign/dsse.h"
 
@@ -276,8 +277,9 @@ void Routes::tell(const std::string& peer, std::string_view report_id, const Ref
         told_second_ = second;
         if (++told_ > kMostASecond) return;
     }
-    complain_("refused with " + std::to_string(refusal.status) + ", from " + peer + ", report " +
-              std::string(report_id.substr(0, 64)) + ": " + refusal.detail);
+    const std::string which = is_report_id(report_id) ? std::string(report_id) : "without an id";
+    complain_("refused with " + std::to_string(refusal.status) + ", from " + peer + ", report " + which +
+              ": " + refusal.detail);
 }
 
 }  // namespace gpucheck::fleet::collect

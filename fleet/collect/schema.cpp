@@ -43,8 +43,8 @@ const std::vector<Step>& steps() {
           // One key speaks for a machine at a time, also when two receivers enrol at once.
           "CREATE UNIQUE INDEX machine_keys_in_force ON machine_keys (machine) WHERE replaced_ms = 0"}},
         {2,
-         {"CREATE TABLE pulse (place BIGINT NOT NULL PRIMARY KEY, beat BIGINT NOT NULL)",
-          "INSERT INTO pulse (place, beat) VALUES (1, 0)",
+         {"CREATE TABLE pulse (place BIGINT NOT NULL PRIMARY KEY, weight {blob} NOT NULL)",
+          "INSERT INTO pulse (place, weight) VALUES (1, '')",
           "CREATE INDEX reports_by_verdict ON reports (verdict, seq)"}},
     };
     return kSteps;

@@ -191,6 +191,7 @@ int run(const ServeOptions& options, const Address& address, Access& access, Sto
 
 int serve(const ServeOptions& options) {
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);  // a file at its limit is a full disk: 503, not death
     ::umask(077);
     sigset_t signals;
     sigemptyset(&signals);

@@ -117,6 +117,7 @@ class Store {
     Or<Taken> enrol(const Incoming& report, bool machine_has_key);
 
     std::unique_ptr<Sql> writer_, reader_;
+    std::uint64_t pulse_ = 1;
     std::mutex reading_;
 };
 

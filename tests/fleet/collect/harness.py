@@ -23,10 +23,10 @@ ENVELOPE, REPORT = "application/vnd.dsse.envelope.v1+json", "application/vnd.gpu
 
 
 class Server:
-    def __init__(self, program, *options, listen="127.0.0.1:0", env=None):
+    def __init__(self, program, *options, listen="127.0.0.1:0", first=None):
         self.command = [program, "--listen", listen, *map(str, options)]
         self.errors = tempfile.TemporaryFile()
-        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=self.errors, env=env)
+        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=self.errors, preexec_fn=first)
         line = self.process.stdout.readline().decode()
         found = re.fullmatch(r"listening on (https?)://\S*:(\d+)\n", line)
         if not found:

@@ -36,13 +36,14 @@ def main():
 def killing(database, maker, chance):
     options = database.fresh()
     acknowledged, waiting, conflicts, lock = set(), [], [], threading.Lock()
-    again = 0
+    cut_off = 0
     for round_number in range(KILLS):
         waiting += maker.many(120, "key", f"node-{round_number}")
         with Server(SERVER, *options) as server:
             over = threading.Event()
 
             def send():
+                nonlocal cut_off
                 while not over.is_set():
                     with lock:
                         if not waiting:
@@ -57,25 +58,26 @@ def killing(database, maker, chance):
                             acknowledged.add(report.id)
                         else:
                             waiting.append(report)  # as gpucheck does: the same bytes under the same key
+                            cut_off += 1
                         if status == 409:
                             conflicts.append(report.id)
 
             threads = [threading.Thread(target=send) for _ in range(8)]
             for thread in threads:
                 thread.start()
-            time.sleep(chance.uniform(0.01, 0.25))
+            time.sleep(chance.uniform(0.01, 0.3))
             server.kill()
             over.set()
             for thread in threads:
                 thread.join()
-            again += len(waiting)
+    under_fire = len(acknowledged)
     with Server(SERVER, *options) as server:
         for report in waiting:
             if server.deliver(report)[0] in (200, 201):
                 acknowledged.add(report.id)
     rows = [row[0] for row in database.run("SELECT report_id FROM reports")]
     lost, twice = acknowledged - set(rows), len(rows) - len(set(rows))
-    print(f"{KILLS} kills, {len(rows)} reports, {again} sent again; lost: {len(lost)}, twice: {twice}, conflicts: {len(conflicts)}, never acknowledged: {KILLS * 120 - len(acknowledged)}")
+    print(f"{KILLS} kills, {len(rows)} reports, {under_fire} acknowledged between kills, {cut_off} requests cut off; lost: {len(lost)}, twice: {twice}, conflicts: {len(conflicts)}, never acknowledged: {KILLS * 120 - len(acknowledged)}")
     return 1 if lost or twice or conflicts or len(acknowledged) != KILLS * 120 else 0
 
 

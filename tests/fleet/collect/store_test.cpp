@@ -54,7 +54,7 @@ TEST(Schema, AnOlderDatabaseKeepsItsReports) {
         auto sql = open_sqlite(file.path());
         auto& old = *std::get<std::unique_ptr<Sql>>(sql);
         ASSERT_FALSE(migrate(old, 1).has_value());
-        EXPECT_TRUE(std::holds_alternative<SqlError>(old.run("SELECT beat FROM pulse")));
+        EXPECT_TRUE(std::holds_alternative<SqlError>(old.run("SELECT place FROM pulse")));
         const auto added = old.run(
             "INSERT INTO reports (report_id, digest, received_ms, created, at, node, machine, verdict, "
             "verified, "

@@ -6,6 +6,7 @@ usage: suite.py SERVER LOAD GPUCHECK MACHINE sqlite|postgres
 import base64
 import gzip
 import json
+import resource
 import shutil
 import signal
 import socket
@@ -88,6 +89,8 @@ def hostile_bodies(server, maker):
     expect("another encoding", server.deliver(good, **wrong[1])[0], 415)
     expect("no key", server.deliver(good, Idempotency_Key=None)[0], 400)
     expect("a key that is none", server.deliver(good, Idempotency_Key="../../etc/passwd")[0], 400)
+    server.raw(b"POST /v1/reports HTTP/1.1\r\nHost: x\r\nContent-Type: application/vnd.gpucheck.report+json\r\nIdempotency-Key: \x1b[31m\x91\r\nContent-Length: 2\r\n\r\n{}")
+    expect("no stranger writes into the log", [line for line in server.log().splitlines() if not line.isprintable() or "passwd" in line], [])
     expect("another report's key", server.deliver(good, Idempotency_Key=new_id())[0], 400)
     expect("another event's id", server.deliver(good, ce_id=new_id())[0], 400)
     packed = gzip.compress(good.body)
@@ -351,6 +354,23 @@ def store_that_fails(database, maker):
         expect("and takes what it could not", [server.deliver(during)[0], server.deliver(before)[0]], [201, 200])
 
 
+def full_disk(database, maker):
+    """What fits is there, what does not is told to come back, and the database is sound."""
+    if WHICH != "sqlite":
+        return
+    options, most = database.fresh(), 2 << 20
+    with Server(SERVER, *options, first=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))) as server:
+        answers = {report.id: server.deliver(report)[0] for report in maker.many(400, "a")}
+        expect("a full disk is told", set(answers.values()), {201, 503})
+        expect("health knows", server.request("GET", "/healthz")[0], 503)
+        expect("reading goes on", server.get("/v1/reports?limit=1")[0], 200)
+        expect("it ends well", server.stop(), 0)
+    with Server(SERVER, *options) as server:
+        expect("all that it took is there", {row[0] for row in database.run("SELECT report_id FROM reports")}, {i for i, status in answers.items() if status == 201})
+        expect("with room again it takes the rest", server.deliver(maker.one())[0], 201)
+        expect("the database is sound", database.run("PRAGMA integrity_check"), [("ok",)])
+
+
 def crowds(database, maker):
     """A thousand idle connections, and more than there is room for, keep nobody out."""
     for name, options in [("a thousand idle connections", []), ("more connections than there is room for", ["--max-connections", "64"])]:
@@ -533,6 +553,7 @@ def main():
             timed(ends_gracefully, database, maker, folder)
             timed(crowds, database, maker)
             timed(tls, database, maker, folder)
+            timed(full_disk, database, maker)
             timed(store_that_fails, database, maker)
             timed(secrets, database, folder)
         finally:
