@@ -54,9 +54,11 @@ install(FILES fleet/ansible/gpucheck.yml DESTINATION share/gpucheck/ansible)
 # An operator's machine; no GPU node needs it.
 install(TARGETS gpucheck-fleet RUNTIME DESTINATION bin COMPONENT fleet)
 install(FILES ${package_files}/gpucheck-fleet.1.gz DESTINATION share/man/man1 COMPONENT fleet)
-install(FILES ${package_files}/changelog.gz cmake/package/copyright docs/fleet.md docs/fleet-page.md docs/fleet-serve.md docs/fleet-policy.md docs/fleet.schema.json
+install(FILES ${package_files}/changelog.gz cmake/package/copyright docs/fleet.md docs/fleet-page.md docs/fleet-policy.md docs/fleet-serve.md docs/fleet-serve.md docs/fleet-policy.md docs/fleet.schema.json
   docs/fleet-policy.schema.json docs/fleet-baseline.schema.json
   DESTINATION share/doc/gpucheck-fleet COMPONENT fleet)
+# Neither enabled nor started: who collects says where, and with which tokens (docs/fleet-serve.md).
+install(FILES fleet/collect/gpucheck-fleet.service DESTINATION lib/systemd/system COMPONENT fleet)
 install(FILES cmake/package/lintian-overrides-fleet DESTINATION share/lintian/overrides RENAME gpucheck-fleet COMPONENT fleet)
 
 set(CPACK_PACKAGE_NAME gpucheck)

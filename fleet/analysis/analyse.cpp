@@ -109,7 +109,9 @@ void decide_fleet(const Fleet& fleet, const Policy& policy, Analysis& analysis) 
         analysis.decision = Decision::no_evidence;
     } else {
         analysis.decision = Decision::accept;
-        analysis.why.push_back("all " + counted(all, "node") + " pass, and none stands out from its peers");
+        analysis.why.push_back(all == 1 ? std::string("its one node passes")
+                                        : "all " + std::to_string(all) +
+                                              " nodes pass, and none stands out from its peers");
     }
 }
 
@@ -199,7 +201,7 @@ Analysis analyse(const Fleet& fleet, const Policy& policy, const Baseline* basel
     }
     note_groups(work, work.uncompared,
                 "not compared, because " + std::to_string(policy.min_group) +
-                    " GPUs of one known board are needed, or a baseline");
+                    " GPUs of one known board in three nodes are needed, or a baseline");
     note_groups(work, work.across_drivers,
                 "too few with their driver, and compared with other drivers' GPUs");
     find_liars(work);

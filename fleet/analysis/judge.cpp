@@ -127,6 +127,15 @@ void MetricJudge::judge_gpus(const Yardstick& gpus) {
     }
 }
 
+/// The nodes that the yardstick was learned from.
+std::size_t MetricJudge::nodes_behind() const {
+    if (!weak_) return nodes_.size();
+    std::size_t nodes = 0;
+    for (const std::size_t sibling : work_.cohorts[group_.cohort])
+        nodes += work_.groups[sibling].group.nodes.size();
+    return nodes;
+}
+
 MetricSummary MetricJudge::judge() {
     MetricSummary summary;
     summary.metric = name_;
@@ -142,11 +151,13 @@ MetricSummary MetricJudge::judge() {
     if (!direction_.judged || column_.empty()) return summary;
     split_nodes();
     const Yardstick gpus = choose(summary, ascending);
+    const bool with_peers = summary.from_baseline || nodes_behind() >= kFewestForNormal;
     for (const Cell& cell : column_) {
         const std::size_t place = work_.first_gpu[cell.node] + cell.gpu;
         work_.measured[place] = true;
-        if (gpus.known) work_.compared[place] = true;
+        if (gpus.known && with_peers) work_.compared[place] = true;
     }
+    if (!with_peers) work_.uncompared.insert(index_);
     judge_plausibility(work_, group_, name_, column_);
     if (!gpus.known) {
         work_.uncompared.insert(index_);

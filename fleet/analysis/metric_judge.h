@@ -9,7 +9,9 @@
 
 namespace gpucheck::fleet {
 
-constexpr std::size_t kFewestNodes = 5;   ///< whose medians have a spread
+constexpr std::size_t kFewestNodes = 5;  ///< whose medians have a spread
+constexpr std::size_t kFewestForNormal =
+    3;  ///< nodes: one is its own peer, and of two nobody knows which is slow
 constexpr std::size_t kFewestInNode = 4;  ///< GPUs of one node that make a normal of their own
 
 /// What cells are held against.
@@ -51,6 +53,7 @@ class MetricJudge {
     Yardstick choose(MetricSummary& summary, const std::vector<float>& ascending);
     void split_nodes();
     void judge_nodes(const Yardstick& gpus, bool learned_here);
+    std::size_t nodes_behind() const;
     void judge_gpus(const Yardstick& gpus);
     void look_for_two_speeds();
     std::vector<float> others_medians(const NodePart& part) const;

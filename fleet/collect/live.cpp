@@ -8,9 +8,9 @@
 #include <algorithm>
 
 #include "agent/report/report_id.h"
-#include "fleet/collect/envelope.h"
 #include "fleet/collect/receive.h"
 #include "fleet/page/page.h"
+#include "fleet/read/envelope.h"
 
 namespace gpucheck::fleet::collect {
 namespace {

@@ -74,6 +74,5 @@ class Live {
 
 /// The same as JSON, the nodes worst first.
 std::string summary_json(const Fleet& fleet, const Analysis& analysis, std::size_t max_nodes);
-std::string_view name_of(Decision decision);
 
 }  // namespace gpucheck::fleet::collect

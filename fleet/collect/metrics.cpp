@@ -2,6 +2,7 @@
 // 0.0.4. Whatever could grow with the fleet (node names) is not in it.
 #include <cstdio>
 
+#include "fleet/analysis/files.h"
 #include "fleet/collect/routes.h"
 
 namespace gpucheck::fleet::collect {

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "agent/report/report_id.h"
-#include "fleet/collect/envelope.h"
 #include "fleet/collect/report_head.h"
 #include "fleet/model/read.h"
+#include "fleet/read/envelope.h"
 #include "providers/crypto/hash.h"
 #include "providers/sign/base64.h"
 #include "providers/sign/dsse.h"

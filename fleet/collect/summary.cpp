@@ -1,22 +1,9 @@
 // GET /v1/summary: the decision for a program, with the sentences that a person would read on the page.
 #include "checks/json/json.h"
+#include "fleet/analysis/files.h"
 #include "fleet/collect/live.h"
 
 namespace gpucheck::fleet::collect {
-
-std::string_view name_of(Decision decision) {
-    switch (decision) {
-        case Decision::accept:
-            return "accept";
-        case Decision::quarantine:
-            return "quarantine";
-        case Decision::reject:
-            return "reject";
-        case Decision::no_evidence:
-            break;
-    }
-    return "no_evidence";
-}
 
 std::string summary_json(const Fleet& fleet, const Analysis& analysis, std::size_t max_nodes) {
     Json json;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "fleet/read/envelope.h"
 #include "providers/disk/files.h"
 #include "providers/sign/dsse.h"
 
@@ -34,7 +35,7 @@ std::variant<Keys, std::string> load_keys(const std::string& folder) {
 
 Opened open_signed(std::string_view envelope, const Keys& keys, Flaw& flaw) {
     Opened result;
-    auto opened = sign::open_envelope(envelope);
+    auto opened = fleet::open_envelope(envelope);
     if (const auto* error = std::get_if<sign::Error>(&opened)) {
         flaw.say(error->what);
         return result;

@@ -89,14 +89,15 @@ def judge_deb(deb, scratch):
 
 
 def judge_fleet(deb, rpm, scratch):
-    """The second package: for operators, without scripts or units, beside the first."""
+    """The second package: for operators, beside the first; its unit is there and nothing starts it."""
     check("there is a package of the fleet", deb is not None)
     if not deb:
         return
     fields = dict(line.split(": ", 1) for line in run("dpkg-deb", "-f", deb).stdout.splitlines() if re.match(r"[\w-]+: ", line))
     check("its name and description", fields.get("Package") == "gpucheck-fleet" and fields.get("Description", "").startswith("decides over"), str(fields))
     listed = contents_of(deb)
-    for name in ("/usr/bin/gpucheck-fleet", "/usr/share/man/man1/gpucheck-fleet.1.gz", "/usr/share/doc/gpucheck-fleet/copyright"):
+    for name in ("/usr/bin/gpucheck-fleet", "/usr/share/man/man1/gpucheck-fleet.1.gz", "/usr/share/doc/gpucheck-fleet/copyright",
+                 "/usr/lib/systemd/system/gpucheck-fleet.service"):
         check(f"the fleet's .deb holds {name}", name in listed, str(sorted(listed)))
     for name, (mode, owner) in listed.items():
         check(f"{name} is root's and written by root alone", owner == "root/root" and mode[5] == "-" and mode[8] == "-", f"{mode} {owner}")
@@ -109,7 +110,8 @@ def judge_fleet(deb, rpm, scratch):
         check("lintian", not errors, "\n".join(errors))
     if rpm and shutil.which("rpm"):
         names = run("rpm", "-qpl", rpm).stdout.split()
-        check("the fleet's .rpm holds its program and no unit", "/usr/bin/gpucheck-fleet" in names and not any("systemd" in name for name in names), str(names))
+        check("the fleet's .rpm holds its program and unit",
+              {"/usr/bin/gpucheck-fleet", "/usr/lib/systemd/system/gpucheck-fleet.service"} <= set(names), str(names))
         check("the fleet's .rpm runs nothing", not run("rpm", "-qp", "--scripts", rpm).stdout.strip())
 
 

@@ -143,6 +143,20 @@ TEST_F(FleetRules, ANodeWithoutMeasurementsIsNotAccepted) {
     EXPECT_EQ(verdict(6), "accept");
 }
 
+TEST_F(FleetRules, OneNodeOrTwoHaveNoNormal) {
+    made_.fleet.reports.resize(3);
+    EXPECT_EQ(verdict(0), "accept");
+    made_.fleet.reports.resize(2);
+    EXPECT_EQ(verdict(0), "no_evidence too few peers");
+    EXPECT_EQ(verdict(1), "no_evidence too few peers");
+    made_.fleet.reports.resize(1);
+    for (Gpu& gpu : node(0).gpus) {
+        for (Value& value : gpu.values) value.value *= 0.85F;
+    }
+    EXPECT_EQ(verdict(0), "no_evidence too few peers") << "slow, and normal among its own GPUs";
+    EXPECT_FALSE(analysed().notes.empty());
+}
+
 TEST_F(FleetRules, FewGpusHaveNoNormal) {
     made_.fleet.reports.resize(1);
     node(0).gpus.resize(7);
@@ -150,7 +164,7 @@ TEST_F(FleetRules, FewGpusHaveNoNormal) {
     EXPECT_EQ(verdict(0), "no_evidence too few peers");
     EXPECT_FALSE(analysed().notes.empty());
     policy_.min_group = 7;
-    EXPECT_EQ(verdict(0), "accept");
+    EXPECT_EQ(verdict(0), "no_evidence too few peers") << "a node alone is its own peer";
     policy_.min_group = 8;
     const Baseline baseline{"2026-11-01T00:00:00Z",
                             {{{"h100-sxm-80gb", "gpu-h100-8", "nvidia 570.133.20", "boot"},
@@ -350,9 +364,9 @@ TEST_F(FleetRules, RehearsalsAndOldReportsAreNoEvidence) {
     EXPECT_EQ(verdict(4), "accept") << "a newer rehearsal does not displace a report";
     policy_.accept_unverified = false;
     EXPECT_EQ(verdict(5), "no_evidence unverified");
-    node(5).verified = true;
-    EXPECT_EQ(analysed().decisions.at(Decision::no_evidence), kNodes - 1)
-        << "its eight GPUs are a normal of their own";
+    for (const std::size_t index : {5U, 6U, 7U}) node(index).verified = true;
+    EXPECT_EQ(analysed().decisions.at(Decision::no_evidence), kNodes - 3)
+        << "three nodes are a normal of their own";
 }
 
 TEST_F(FleetRules, NewestReportAndEachIdOnce) {

@@ -2,10 +2,10 @@
 // was allowed.
 #include <gtest/gtest.h>
 
-#include "fleet/collect/envelope.h"
 #include "fleet/collect/query.h"
 #include "fleet/collect/receive.h"
 #include "fleet/collect/report_head.h"
+#include "fleet/read/envelope.h"
 #include "providers/delivery/gzip.h"
 #include "providers/sign/base64.h"
 

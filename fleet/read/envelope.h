@@ -7,9 +7,9 @@
 
 #include "providers/sign/dsse.h"
 
-namespace gpucheck::fleet::collect {
+namespace gpucheck::fleet {
 
 /// As sign::open_envelope, except that members which nobody reads may name theirs twice.
 std::variant<sign::Envelope, sign::Error> open_envelope(std::string_view json);
 
-}  // namespace gpucheck::fleet::collect
+}  // namespace gpucheck::fleet

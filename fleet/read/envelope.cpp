@@ -1,5 +1,5 @@
 // Envelopes by simdjson; see envelope.h.
-#include "fleet/collect/envelope.h"
+#include "fleet/read/envelope.h"
 
 #include <simdjson.h>
 
@@ -9,7 +9,7 @@
 
 #include "providers/sign/base64.h"
 
-namespace gpucheck::fleet::collect {
+namespace gpucheck::fleet {
 namespace {
 
 namespace dom = simdjson::dom;
@@ -78,4 +78,4 @@ std::variant<Envelope, Error> open_envelope(std::string_view json) {
     return envelope;
 }
 
-}  // namespace gpucheck::fleet::collect
+}  // namespace gpucheck::fleet
