@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "fleet/analysis/deliberation.h"
+#include "fleet/analysis/metric_judge.h"
 
 namespace gpucheck::fleet {
 namespace {
@@ -224,6 +225,8 @@ Baseline learn(const Fleet& fleet, const Policy& policy) {
     for (const Group& group : analysis.groups) {
         for (const MetricSummary& metric : group.metrics) {
             if (!metric.judged || !metric.centre) continue;
+            // Nor is a bar worth handing on that judges nobody.
+            if (metric.more_is_better && metric.centre->bar < kBluntest * metric.centre->value) continue;
             // A centre of more GPUs than the group has is borrowed from other drivers, and theirs to tell.
             if (metric.centre->kept + metric.centre->dropped == metric.distribution.count)
                 baseline.rows.push_back({group.key, metric.metric, *metric.centre});

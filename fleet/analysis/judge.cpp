@@ -136,6 +136,15 @@ std::size_t MetricJudge::nodes_behind() const {
     return nodes;
 }
 
+/// A bar that lies this low judges nobody: accepted by it would be whoever computes at all.
+void MetricJudge::call_blunt() {
+    if (work_.policy.accept_uncompared) return;
+    for (const NodePart& part : nodes_)
+        work_.add(column_[part.first].node, Decision::no_evidence, "too uneven",
+                  std::string(name_) + " differs so much between its peers that a GPU at " +
+                      number(kBluntest * 100, 3) + " % of their speed would not stand out");
+}
+
 MetricSummary MetricJudge::judge() {
     MetricSummary summary;
     summary.metric = name_;
@@ -165,8 +174,9 @@ MetricSummary MetricJudge::judge() {
     }
     if (weak_) work_.across_drivers.insert(index_);
     const Settled& settled = gpus.settled;
-    summary.centre = Centre{std::fabs(settled.value), settled.spread, std::fabs(settled.bar), settled.kept,
-                            settled.dropped};
+    const double bar = direction_.more_is_better ? std::max(0.0, settled.bar) : std::fabs(settled.bar);
+    summary.centre = Centre{std::fabs(settled.value), settled.spread, bar, settled.kept, settled.dropped};
+    if (direction_.more_is_better && settled.bar < kBluntest * settled.value) call_blunt();
     judge_nodes(gpus, !summary.from_baseline && !weak_);
     judge_gpus(gpus);
     if (!summary.from_baseline && !weak_) look_for_two_speeds();

@@ -12,6 +12,8 @@ namespace gpucheck::fleet {
 constexpr std::size_t kFewestNodes = 5;  ///< whose medians have a spread
 constexpr std::size_t kFewestForNormal =
     3;  ///< nodes: one is its own peer, and of two nobody knows which is slow
+constexpr double kBluntest =
+    0.4;  ///< of the centre; a healthy spread of 11 %, the widest that is known, ends at 0.45
 constexpr std::size_t kFewestInNode = 4;  ///< GPUs of one node that make a normal of their own
 
 /// What cells are held against.
@@ -54,6 +56,7 @@ class MetricJudge {
     void split_nodes();
     void judge_nodes(const Yardstick& gpus, bool learned_here);
     std::size_t nodes_behind() const;
+    void call_blunt();
     void judge_gpus(const Yardstick& gpus);
     void look_for_two_speeds();
     std::vector<float> others_medians(const NodePart& part) const;

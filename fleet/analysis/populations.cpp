@@ -31,7 +31,13 @@ void MetricJudge::look_for_two_speeds() {
                           std::to_string(values.size() - split.below) + " about " + number(split.high) +
                           " (" + number(split.low / split.high, 3) +
                           "): find what sets them apart before any is sent back");
-    if (!by_node) return;
+    if (!by_node) {  // too few nodes to say which of the two is the healthy one
+        for (const NodePart& part : nodes_)
+            work_.add(column_[part.first].node, Decision::no_evidence, "two speeds",
+                      "its peers have two speeds in " + std::string(name_) + " (" + number(split.low) +
+                          " and " + number(split.high) + "), and are too few to say which is healthy");
+        return;
+    }
     for (const NodePart& part : nodes_) {
         if (part.median >= split.cut) continue;
         const std::size_t node = column_[part.first].node;

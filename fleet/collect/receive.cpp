@@ -131,9 +131,8 @@ Refused fill(const Delivery& delivery, const ReceiveRules& rules, const std::str
     const std::int64_t now_s = into.received_ms / 1000;
     into.at = report::rfc3339_utc(std::min(report::unix_seconds(read.created).value_or(now_s), now_s));
     if (auto refused = read_report(report, into)) return refused;
-    const auto is_this = [&](const std::string& name) {
-        return name.empty() || name == into.machine || name == into.node;
-    };
+    // By the provider's id where the report has one: a host name is whatever its owner likes.
+    const auto is_this = [&](const std::string& name) { return name.empty() || name == into.machine; };
     if (!is_this(only_machine)) return Refusal{403, "this key speaks for another machine"};
     if (!is_this(delivery.token_machine)) return Refusal{403, "this token may not report for this machine"};
     if (delivery.identity_kind == "enrolment-token") {

@@ -120,7 +120,12 @@ bounded() {
 
 # One run of gpucheck. Only its own exit status 1, with a report, is a fault.
 judge() {
-    exec 9>"$state/$role.lock" || { unable "cannot write $state/$role.lock"; return; }
+    # Tried in a shell of its own first: where exec cannot redirect, POSIX ends the shell, and Slurm would drain for that.
+    if ! (: >>"$state/$role.lock") 2>/dev/null; then
+        unable "cannot write $state/$role.lock"
+        return
+    fi
+    exec 9>>"$state/$role.lock"
     # The lock goes with the process that hangs: a second one would hang too. Jobs that start together wait for each other;
     # a health check comes alone and has 60 s.
     lock_s=$limit_s

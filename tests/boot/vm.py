@@ -199,10 +199,8 @@ def opt_out_and_another_instance(droplet, receiver):
            (report["verdict"], codes(report)))
     expect("another instance: the gate is open and the workload runs",
            units["gpucheck-passed.target"]["ActiveState"] == "active" and units["training.service"]["ActiveState"] == "active", units)
-    slower = multi_user_s(parts) - multi_user_s(without)
     print(f"     multi-user.target after {multi_user_s(parts):.1f} s with gpucheck, {multi_user_s(without):.1f} s without", flush=True)
-    # That nothing waits for the unit is shown above, in order and not in seconds; this only says: not much, on whatever else runs here.
-    expect("the boot was not delayed", slower < 10, slower)
+    # Shown and not judged: that nothing waits for the unit is shown above by the order, and seconds are those of whatever else runs here.
 
 
 def checked(part, *arguments):

@@ -157,6 +157,27 @@ TEST_F(FleetRules, OneNodeOrTwoHaveNoNormal) {
     EXPECT_FALSE(analysed().notes.empty());
 }
 
+TEST_F(FleetRules, OneSlowNodeOfFourIsNotAcceptedForHavingStretchedTheBar) {
+    made_.fleet.reports.resize(4);
+    const NodeReport healthy = node(0);
+    for (const double factor : {0.5, 0.9}) {
+        node(0) = healthy;
+        EXPECT_EQ(verdict(0), "accept");
+        for (Gpu& gpu : node(0).gpus) {
+            for (Value& value : gpu.values) {
+                if (made_.fleet.names.text(value.metric).starts_with("memory_"))
+                    value.value *= static_cast<float>(factor);
+            }
+        }
+        EXPECT_NE(verdict(0), "accept") << factor;
+        EXPECT_NE(analysed().decision, Decision::accept) << factor;
+    }
+    for (const Baseline::Row& row : learn(made_.fleet, policy_).rows) {
+        if (!row.metric.starts_with("memory_")) continue;
+        EXPECT_LE(row.centre.bar, row.centre.value) << row.metric;
+    }
+}
+
 TEST_F(FleetRules, FewGpusHaveNoNormal) {
     made_.fleet.reports.resize(1);
     node(0).gpus.resize(7);
