@@ -107,6 +107,12 @@ def gates(place, role, shell):
     said = [one.communicate(timeout=60)[1] for one in together]
     check(f"{role}: jobs that start together are all looked at", [one.returncode for one in together] == [0] * 4 and not any(said), said)
     place.put(mode="0")
+    lock = place.state / f"{role}.lock"
+    lock.unlink()
+    lock.mkdir()  # as on a disk that takes nothing: the shell cannot redirect
+    code, said, _, _ = place.run(role, shell)
+    check(f"{role}: a disk that takes nothing drains nobody", code == 0 and "unknown: cannot write" in said, (code, said))
+    lock.rmdir()
     check(f"{role}: nor in the way", place.run(role, shell)[0] == 0 and not marker.exists())
 
 
