@@ -124,7 +124,7 @@ run_tests() {
     if [ "${GPUCHECK_SANITIZERS:-1}" = 1 ]; then
         build asan
         say "Tests under AddressSanitizer and UndefinedBehaviorSanitizer"
-        ctest --preset asan -j3
+        ctest --preset asan -j2
     fi
 }
 
