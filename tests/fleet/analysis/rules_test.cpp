@@ -6,66 +6,10 @@
 #include <limits>
 #include <set>
 
-#include "fleet/model/policy.h"
-#include "tests/fleet/generate/synthetic.h"
+#include "tests/fleet/analysis/rules_fixture.h"
 
 namespace gpucheck::fleet {
 namespace {
-
-constexpr auto kNodes = 40U;
-
-class FleetRules : public testing::Test {
-  protected:
-    FleetRules() {
-        Recipe recipe;
-        recipe.nodes = kNodes;
-        made_ = synthetic(recipe);
-    }
-    NodeReport& node(std::size_t index) { return made_.fleet.reports[index]; }
-    Name name(const char* text) { return made_.fleet.names.intern(text); }
-    float& value(std::size_t index, std::size_t gpu, const char* metric) {
-        auto& values = node(index).gpus[gpu].values;
-        return std::find_if(values.begin(), values.end(),
-                            [&](const Value& each) { return each.metric == name(metric); })
-            ->value;
-    }
-    void scale(std::size_t index, const char* metric, float by) {
-        for (std::size_t gpu = 0; gpu < node(index).gpus.size(); ++gpu) value(index, gpu, metric) *= by;
-    }
-    void drop(std::size_t index, std::size_t gpu, const char* metric) {
-        std::erase_if(node(index).gpus[gpu].values,
-                      [&](const Value& each) { return each.metric == name(metric); });
-    }
-    Analysis analysed() const { return analyse(made_.fleet, policy_, baseline_); }
-    static const NodeResult& result_of(const Analysis& analysis, std::size_t report) {
-        return *std::find_if(analysis.nodes.begin(), analysis.nodes.end(),
-                             [&](const NodeResult& each) { return each.report == report; });
-    }
-    /// "reject slow memory", "accept".
-    std::string verdict(std::size_t report) const {
-        const Analysis analysis = analysed();
-        const NodeResult& node = result_of(analysis, report);
-        constexpr const char* kNames[] = {"accept", "quarantine", "reject", "no_evidence"};
-        std::string text = kNames[static_cast<std::size_t>(node.decision)];
-        if (!node.reasons.empty()) text += " " + node.reasons.front().rule;
-        return text;
-    }
-    void fail(std::size_t index, const char* code, const char* scope, int gpu = -1,
-              Verdict verdict = Verdict::fail) {
-        Problem problem;
-        problem.code = name(code);
-        problem.scope = name(scope);
-        problem.subject = name("host");
-        problem.verdict = verdict;
-        problem.gpu = gpu;
-        node(index).problems.push_back(problem);
-        node(index).verdict = std::max(node(index).verdict, verdict);
-    }
-
-    Synthetic made_;
-    Policy policy_ = default_policy();
-    const Baseline* baseline_ = nullptr;
-};
 
 TEST_F(FleetRules, HealthyNodesAreAccepted) {
     const Analysis analysis = analysed();
@@ -130,111 +74,6 @@ TEST_F(FleetRules, WhatPeersHaveAndANodeLacks) {
         for (std::size_t gpu = 0; gpu < 8; ++gpu) drop(index, gpu, "fp8_tflops");
     }
     EXPECT_EQ(verdict(4), "accept") << "most peers do not have it either";
-}
-
-TEST_F(FleetRules, ANodeWithoutMeasurementsIsNotAccepted) {
-    for (Gpu& gpu : node(6).gpus) gpu.values.clear();
-    EXPECT_EQ(analysed().decisions.at(Decision::no_evidence), 1U);
-    for (std::size_t index = 0; index < kNodes; ++index) {
-        for (Gpu& gpu : node(index).gpus) gpu.values.clear();
-    }
-    EXPECT_EQ(verdict(6), "no_evidence not measured");
-    policy_.accept_uncompared = true;
-    EXPECT_EQ(verdict(6), "accept");
-}
-
-TEST_F(FleetRules, OneNodeOrTwoHaveNoNormal) {
-    made_.fleet.reports.resize(3);
-    EXPECT_EQ(verdict(0), "accept");
-    made_.fleet.reports.resize(2);
-    EXPECT_EQ(verdict(0), "no_evidence too few peers");
-    EXPECT_EQ(verdict(1), "no_evidence too few peers");
-    made_.fleet.reports.resize(1);
-    for (Gpu& gpu : node(0).gpus) {
-        for (Value& value : gpu.values) value.value *= 0.85F;
-    }
-    EXPECT_EQ(verdict(0), "no_evidence too few peers") << "slow, and normal among its own GPUs";
-    EXPECT_FALSE(analysed().notes.empty());
-}
-
-TEST_F(FleetRules, OneSlowNodeOfFourIsNotAcceptedForHavingStretchedTheBar) {
-    made_.fleet.reports.resize(4);
-    const NodeReport healthy = node(0);
-    for (const double factor : {0.5, 0.9}) {
-        node(0) = healthy;
-        EXPECT_EQ(verdict(0), "accept");
-        for (Gpu& gpu : node(0).gpus) {
-            for (Value& value : gpu.values) {
-                if (made_.fleet.names.text(value.metric).starts_with("memory_"))
-                    value.value *= static_cast<float>(factor);
-            }
-        }
-        EXPECT_NE(verdict(0), "accept") << factor;
-        EXPECT_NE(analysed().decision, Decision::accept) << factor;
-    }
-    for (const Baseline::Row& row : learn(made_.fleet, policy_).rows) {
-        if (!row.metric.starts_with("memory_")) continue;
-        EXPECT_LE(row.centre.bar, row.centre.value) << row.metric;
-    }
-}
-
-TEST_F(FleetRules, FewGpusHaveNoNormal) {
-    made_.fleet.reports.resize(1);
-    node(0).gpus.resize(7);
-    node(0).gpus_expected = node(0).gpus_found = 7;
-    EXPECT_EQ(verdict(0), "no_evidence too few peers");
-    EXPECT_FALSE(analysed().notes.empty());
-    policy_.min_group = 7;
-    EXPECT_EQ(verdict(0), "no_evidence too few peers") << "a node alone is its own peer";
-    policy_.min_group = 8;
-    const Baseline baseline{"2026-11-01T00:00:00Z",
-                            {{{"h100-sxm-80gb", "gpu-h100-8", "nvidia 570.133.20", "boot"},
-                              "memory_read_gb_s",
-                              {3300, 12, 3240, 800, 0}}}};
-    baseline_ = &baseline;
-    EXPECT_EQ(verdict(0), "reject slow memory") << "6 % below what another fleet has shown";
-    const Baseline healthy{"2026-11-01T00:00:00Z",
-                           {{baseline.rows[0].group, "memory_read_gb_s", {3080, 12, 3020, 800, 0}}}};
-    baseline_ = &healthy;
-    EXPECT_EQ(verdict(0), "accept");
-}
-
-TEST_F(FleetRules, AnotherDriverIsFoundAlthoughGroupsAreByDriver) {
-    node(9).driver = name("nvidia 535.129.03");
-    EXPECT_EQ(verdict(9), "quarantine unlike its peers");
-    scale(9, "memory_read_gb_s", 0.9F);
-    const Analysis analysis = analysed();
-    const auto& reasons = result_of(analysis, 9).reasons;
-    EXPECT_EQ(result_of(analysis, 9).decision, Decision::quarantine) << "another driver might explain it";
-    EXPECT_TRUE(std::any_of(reasons.begin(), reasons.end(), [](const Reason& each) {
-        return each.rule == "slow memory";
-    })) << "eight GPUs alone with their driver are not their own normal";
-}
-
-TEST_F(FleetRules, SpeedIsComparedAcrossDriversWhereAGroupIsSmall) {
-    node(9).driver = name("nvidia 535.129.03");
-    node(9).gpus.resize(4);
-    node(9).gpus_expected = node(9).gpus_found = 4;
-    scale(9, "memory_read_gb_s", 0.9F);
-    const Analysis analysis = analysed();
-    const NodeResult& result = result_of(analysis, 9);
-    EXPECT_EQ(result.decision, Decision::quarantine) << "another driver might explain it";
-    EXPECT_TRUE(std::any_of(result.reasons.begin(), result.reasons.end(),
-                            [](const Reason& each) { return each.rule == "slow memory"; }));
-}
-
-TEST_F(FleetRules, ARollOutIsNotUnlike) {
-    for (std::size_t index = 0; index < 15; ++index) node(index).driver = name("nvidia 575.57.08");
-    EXPECT_EQ(verdict(9), "accept");
-    EXPECT_FALSE(analysed().notes.empty()) << "but it is told";
-    node(20).kernel = kNoName;
-    EXPECT_EQ(verdict(20), "accept") << "not known is not unlike";
-    node(21).kernel = name("5.4.0");
-    EXPECT_EQ(verdict(21), "quarantine unlike its peers");
-    node(22).gpus[3].firmware = name("96.00.11.00.01");
-    EXPECT_EQ(verdict(22), "quarantine unlike its peers");
-    policy_.unlike_share = 0;
-    EXPECT_EQ(verdict(22), "accept");
 }
 
 TEST_F(FleetRules, Liars) {
