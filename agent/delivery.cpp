@@ -215,10 +215,8 @@ delivery::FlushResult deliver_now(const DeliveryPlan& plan, const DeliverOptions
     return delivery::flush(*spool, *client, flush);
 }
 
-void deliver_after_run(const DeliveryPlan& plan, const std::optional<Outgoing>& unkept, milliseconds most) {
-    const milliseconds limit = std::min(most, kRunLimit);
-    if (limit <= kNoRequests) return log_warn("no time left to deliver the report");
-    const Clock::time_point end = Clock::now() + limit;
+void deliver_after_run(const DeliveryPlan& plan, const std::optional<Outgoing>& unkept) {
+    const Clock::time_point end = Clock::now() + kRunLimit;
     const pid_t parent = ::getpid();
     const pid_t child = ::fork();
     if (child < 0) {
@@ -227,7 +225,7 @@ void deliver_after_run(const DeliveryPlan& plan, const std::optional<Outgoing>& 
     }
     if (child == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (::getppid() == parent) child_part(plan, unkept, limit - kNoRequests);
+        if (::getppid() == parent) child_part(plan, unkept, kRunLimit - kNoRequests);
         ::_exit(0);
     }
     // Nearly all deliveries take some milliseconds; a name server that is dead takes for ever.
@@ -237,7 +235,9 @@ void deliver_after_run(const DeliveryPlan& plan, const std::optional<Outgoing>& 
     }
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, WNOHANG);  // never wait for what the kernel may hold
-    log_warn("no answer in time; what was kept waits: gpucheck report flush");
+    log_warn(unkept
+                 ? "no answer in time; what no disk took is lost, what was kept waits: gpucheck report flush"
+                 : "no answer in time; what was kept waits: gpucheck report flush");
 }
 
 }  // namespace gpucheck

@@ -62,9 +62,8 @@ struct DeliverOptions {
 /// In this process.
 delivery::FlushResult deliver_now(const DeliveryPlan& plan, const DeliverOptions& options);
 
-/// In a child that is killed after `most`, 1.9 s at the latest; tells what was not delivered on standard
-/// error. `unkept`: put on disk by the child first, or delivered from memory when no disk takes it.
-void deliver_after_run(const DeliveryPlan& plan, const std::optional<Outgoing>& unkept,
-                       std::chrono::milliseconds most = std::chrono::milliseconds::max());
+/// In a child that is killed after 1.9 s; tells what was not delivered on standard error. `unkept`: put on
+/// disk by the child first, or delivered from memory when no disk takes it.
+void deliver_after_run(const DeliveryPlan& plan, const std::optional<Outgoing>& unkept);
 
 }  // namespace gpucheck

@@ -136,10 +136,7 @@ int work(const cli::RunOptions& options, Target& target, const experiments::Sett
     const bool kept = keep_report(plan, report, refused, progress);
     progress.concluded();
     const int status = deliver(options, report);
-    if (!kept) {
-        constexpr milliseconds kEnding{150};  // or the parent takes this run for one that is out of time
-        deliver_after_run(plan, outgoing(report), left_until(end - kEnding));
-    }
+    if (!kept) deliver_after_run(plan, outgoing(report));  // within what telling the verdict may take
     return status;
 }
 

@@ -87,7 +87,7 @@ def late_reports(folder):
 
 
 def without_a_disk(folder):
-    """A state folder that takes nothing: delivered all the same, and within the run's time."""
+    """A state folder that takes nothing: delivered all the same, whatever the run's budget has left."""
     for name, answers in (("nodisk", 201), ("silent", "silent")):
         receiver = Receiver(lambda headers, answers=answers: answers)
         tool = Tool(GPUCHECK, folder / "a", [{"url": receiver.url}], state_folder="/proc/gpucheck")
