@@ -1,5 +1,5 @@
 // gzip, xz and zstd as streams; see inflate.h. Each library is optional when gpucheck is built.
-#include "fleet/read/inflate.h"
+#include "agent/unpack/inflate.h"
 
 #include <cstdint>
 #include <vector>
@@ -14,7 +14,7 @@
 #include <zstd.h>
 #endif
 
-namespace gpucheck::fleet {
+namespace gpucheck::unpack {
 namespace {
 
 using Why = std::optional<std::string>;
@@ -28,12 +28,17 @@ class Gzip final : public Inflate {
     Gzip(const Gzip&) = delete;
     Gzip& operator=(const Gzip&) = delete;
     Why feed(std::string_view bytes, const Sink& sink) override {
-        if (!ready_) return "zlib has no memory";
+        if (!ready_) return "gzip data, and zlib has no memory for it";
         stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
         stream_.avail_in = static_cast<uInt>(bytes.size());
         while (stream_.avail_in > 0 || full_) {
-            if (ended_) {  // another member of the file
-                if (inflateReset(&stream_) != Z_OK) return "zlib has no memory";
+            if (ended_) {  // members of a gzip file may be appended to each other; zero padding may follow
+                if (stream_.avail_in > 0 && *stream_.next_in == 0) {
+                    ++stream_.next_in;
+                    --stream_.avail_in;
+                    continue;
+                }
+                if (inflateReset(&stream_) != Z_OK) return "gzip data, and zlib has no memory for it";
                 ended_ = false;
             }
             stream_.next_out = reinterpret_cast<Bytef*>(out_.data());
@@ -43,11 +48,11 @@ class Gzip final : public Inflate {
             if (!sink({out_.data(), out_.size() - stream_.avail_out})) return std::nullopt;
             ended_ = result == Z_STREAM_END;
             if (result == Z_BUF_ERROR) return std::nullopt;  // wants more
-            if (result != Z_OK && result != Z_STREAM_END) return "is damaged gzip data";
+            if (result != Z_OK && result != Z_STREAM_END) return "damaged gzip data";
         }
         return std::nullopt;
     }
-    Why finish(const Sink&) override { return ended_ ? Why() : "is gzip data that is cut off"; }
+    Why finish(const Sink&) override { return ended_ ? Why() : "gzip data that is cut off"; }
 
   private:
     z_stream stream_{};
@@ -68,7 +73,7 @@ class Xz final : public Inflate {
     Xz(const Xz&) = delete;
     Xz& operator=(const Xz&) = delete;
     Why feed(std::string_view bytes, const Sink& sink) override {
-        if (!ready_) return "liblzma has no memory";
+        if (!ready_) return "xz data, and liblzma has no memory for it";
         stream_.next_in = reinterpret_cast<const std::uint8_t*>(bytes.data());
         stream_.avail_in = bytes.size();
         return run(LZMA_RUN, sink);
@@ -76,7 +81,7 @@ class Xz final : public Inflate {
     Why finish(const Sink& sink) override {
         stream_.avail_in = 0;
         if (Why why = run(LZMA_FINISH, sink)) return why;
-        return ended_ ? Why() : "is xz data that is cut off";
+        return ended_ ? Why() : "xz data that is cut off";
     }
 
   private:
@@ -89,8 +94,8 @@ class Xz final : public Inflate {
             if (!sink({out_.data(), out_.size() - stream_.avail_out})) return std::nullopt;
             ended_ = ended_ || result == LZMA_STREAM_END;
             if (result == LZMA_STREAM_END || result == LZMA_BUF_ERROR) return std::nullopt;
-            if (result == LZMA_MEMLIMIT_ERROR) return "is xz data that wants more memory than 160 MiB";
-            if (result != LZMA_OK) return "is damaged xz data";
+            if (result == LZMA_MEMLIMIT_ERROR) return "xz data that wants more memory than 160 MiB";
+            if (result != LZMA_OK) return "damaged xz data";
             if (stream_.avail_in == 0 && !full && action == LZMA_RUN) return std::nullopt;
         }
     }
@@ -111,19 +116,19 @@ class Zstd final : public Inflate {
     Zstd(const Zstd&) = delete;
     Zstd& operator=(const Zstd&) = delete;
     Why feed(std::string_view bytes, const Sink& sink) override {
-        if (stream_ == nullptr) return "libzstd has no memory";
+        if (stream_ == nullptr) return "zstd data, and libzstd has no memory for it";
         ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
         for (;;) {
             ZSTD_outBuffer out{out_.data(), out_.size(), 0};
             const std::size_t left = ZSTD_decompressStream(stream_, &out, &in);
             if (ZSTD_isError(left) != 0)
-                return std::string("is damaged zstd data (") + ZSTD_getErrorName(left) + ")";
+                return std::string("damaged zstd data (") + ZSTD_getErrorName(left) + ")";
             ended_ = left == 0;
             if (!sink({out_.data(), out.pos})) return std::nullopt;
             if (in.pos == in.size && out.pos < out.size) return std::nullopt;
         }
     }
-    Why finish(const Sink&) override { return ended_ ? Why() : "is zstd data that is cut off"; }
+    Why finish(const Sink&) override { return ended_ ? Why() : "zstd data that is cut off"; }
 
   private:
     ZSTD_DStream* stream_;
@@ -155,9 +160,4 @@ std::unique_ptr<Inflate> make_inflate(Packing packing) {
     return nullptr;
 }
 
-bool is_bomb(std::size_t bytes_in, std::size_t bytes_out) {
-    constexpr std::size_t kHarmless = std::size_t{16} << 20U, kRatio = 1000;
-    return bytes_out > kHarmless && bytes_out / kRatio > bytes_in;
-}
-
-}  // namespace gpucheck::fleet
+}  // namespace gpucheck::unpack

@@ -1,4 +1,5 @@
-// Opens gzip, xz and zstd as a stream within bounds: a fleet's archive is compressed, and so is a bomb.
+// Opens gzip, xz and zstd as a stream within bounds: rotated logs and a fleet's archive are compressed, and
+// so is a bomb.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +9,13 @@
 #include <string>
 #include <string_view>
 
-namespace gpucheck::fleet {
+namespace gpucheck::unpack {
 
 enum class Packing { none, gzip, xz, zstd };
 /// By magic number; needs the first 6 bytes.
 Packing packing_of(std::string_view head);
 
-/// One compressed stream. Errors are sentences; after one nothing more may be fed.
+/// One compressed stream. Errors name the data ("damaged gzip data"); after one nothing more may be fed.
 class Inflate {
   public:
     /// Returns false to stop.
@@ -28,8 +29,4 @@ class Inflate {
 /// nullptr: this build cannot read that format.
 std::unique_ptr<Inflate> make_inflate(Packing packing);
 
-/// A stream that grows more than a thousandfold beyond 16 MiB is a bomb: reports shrink to a tenth, equal
-/// ones to a hundredth.
-bool is_bomb(std::size_t bytes_in, std::size_t bytes_out);
-
-}  // namespace gpucheck::fleet
+}  // namespace gpucheck::unpack

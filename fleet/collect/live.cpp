@@ -11,6 +11,7 @@
 #include "fleet/collect/receive.h"
 #include "fleet/page/page.h"
 #include "fleet/read/envelope.h"
+#include "providers/delivery/gzip.h"
 
 namespace gpucheck::fleet::collect {
 namespace {
@@ -155,7 +156,8 @@ bool Live::take(const Body& body) {
     std::string decoded;
     if (body.gzip) {
         bool too_large = false;
-        auto whole = inflate_gzip(body.bytes, options_.read.max_report_bytes / 3 * 4 + 65536, too_large);
+        auto whole =
+            delivery::decompress(body.bytes, options_.read.max_report_bytes / 3 * 4 + 65536, &too_large);
         if (!whole) return false;
         decoded = *std::move(whole);
     }

@@ -8,6 +8,7 @@
 #include "fleet/model/read.h"
 #include "fleet/read/envelope.h"
 #include "providers/crypto/hash.h"
+#include "providers/delivery/gzip.h"
 #include "providers/sign/base64.h"
 #include "providers/sign/dsse.h"
 
@@ -41,7 +42,7 @@ Refused decode(const Delivery& delivery, std::size_t max_report_bytes, std::stri
     }
     if (delivery.content_encoding != "gzip") return Refusal{415, "only gzip and identity are taken"};
     bool too_large = false;
-    auto whole = inflate_gzip(delivery.body, most, too_large);
+    auto whole = delivery::decompress(delivery.body, most, &too_large);
     if (too_large) return Refusal{413, "the report is too large when it is decompressed"};
     if (!whole) return Refusal{400, "the gzip stream is damaged or cut off"};
     decoded = *std::move(whole);

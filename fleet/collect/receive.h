@@ -38,7 +38,4 @@ std::variant<Incoming, Refusal> receive(Delivery delivery, const ReceiveRules& r
 /// What the database's decision means: 201, 200 or a problem.
 Refusal answer_of(Taken taken);
 
-/// nullopt and `too_large` false: damaged. Never more than `most` bytes are made.
-std::optional<std::string> inflate_gzip(std::string_view bytes, std::size_t most, bool& too_large);
-
 }  // namespace gpucheck::fleet::collect

@@ -6,6 +6,7 @@
 #include "fleet/collect/query.h"
 #include "fleet/collect/report_head.h"
 #include "fleet/page/page.h"
+#include "providers/delivery/gzip.h"
 #include "providers/sign/dsse.h"
 
 namespace gpucheck::fleet::collect {
@@ -252,7 +253,7 @@ HttpAnswer Routes::one_report(const HttpHead& head) {
     HttpAnswer answer;
     if (body->gzip) {
         bool too_large = false;
-        auto whole = inflate_gzip(body->bytes, options_.max_report_bytes * 2 + 65536, too_large);
+        auto whole = delivery::decompress(body->bytes, options_.max_report_bytes * 2 + 65536, &too_large);
         if (!whole) return problem(500, "the stored report cannot be read");
         answer = with_text(200, body->content_type, *std::move(whole));
     } else {

@@ -6,6 +6,16 @@
 #include "agent/report/escape.h"
 
 namespace gpucheck::fleet {
+namespace {
+
+// A stream that grows more than a thousandfold beyond 16 MiB is a bomb: reports shrink to a tenth, equal
+// ones to a hundredth.
+bool is_bomb(std::size_t bytes_in, std::size_t bytes_out) {
+    constexpr std::size_t kHarmless = std::size_t{16} << 20U, kRatio = 1000;
+    return bytes_out > kHarmless && bytes_out / kRatio > bytes_in;
+}
+
+}  // namespace
 
 bool Stream::feed(std::string_view bytes) {
     if (ended_) return false;
@@ -15,9 +25,9 @@ bool Stream::feed(std::string_view bytes) {
         head_ += bytes;
         if (head_.size() < kHead) return true;
         known_ = true;
-        const Packing packing = packing_of(head_);
-        if (packing != Packing::none) {
-            inflate_ = make_inflate(packing);
+        const unpack::Packing packing = unpack::packing_of(head_);
+        if (packing != unpack::Packing::none) {
+            inflate_ = unpack::make_inflate(packing);
             if (inflate_ == nullptr) {
                 broken("is compressed in a way that this build cannot read: decompress it first");
                 return false;
@@ -31,7 +41,7 @@ bool Stream::feed(std::string_view bytes) {
     }
     if (inflate_ == nullptr) return into_splitter(bytes);
     const auto error = inflate_->feed(bytes, [&](std::string_view out) { return into_splitter(out); });
-    if (error && !ended_) broken(*error);
+    if (error && !ended_) broken("is " + *error);
     return !ended_;
 }
 
@@ -54,7 +64,7 @@ void Stream::finish() {
         splitter_.feed(head_);
     } else if (inflate_ != nullptr) {
         const auto error = inflate_->finish([&](std::string_view out) { return into_splitter(out); });
-        if (error && !ended_) return broken(*error);
+        if (error && !ended_) return broken("is " + *error);
     }
     if (!ended_) splitter_.finish();
     if (!ended_ && !splitter_.saw_any()) empty();
@@ -104,7 +114,7 @@ void Worker::piece(const std::shared_ptr<Source>& source, const Piece& piece, st
 
 // Most files are one report: no need to look for where it ends.
 void Worker::whole_file(const Work& work) {
-    const bool one = packing_of(work.text) == Packing::none && !is_summary(work.text);
+    const bool one = unpack::packing_of(work.text) == unpack::Packing::none && !is_summary(work.text);
     if (one && reports_.load(std::memory_order_relaxed) < options_.max_reports) {
         const auto why = reader_.read(part, work.text, work.source->where);
         if (!why) {

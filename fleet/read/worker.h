@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/unpack/inflate.h"
 #include "fleet/model/read.h"
 #include "fleet/read/document.h"
-#include "fleet/read/inflate.h"
 #include "fleet/read/queue.h"
 
 namespace gpucheck::fleet {
@@ -32,7 +32,7 @@ class Stream {
     Splitter splitter_;
     std::string head_;  // until its kind is known
     bool known_ = false, ended_ = false;
-    std::unique_ptr<Inflate> inflate_;
+    std::unique_ptr<unpack::Inflate> inflate_;
     std::size_t in_ = 0, out_ = 0;
 };
 

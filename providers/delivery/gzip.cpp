@@ -23,7 +23,7 @@ Bytef* input(std::string_view bytes) {
 
 // Runs `step` until it says that the stream has ended; false when it cannot go on.
 template <class Step>
-bool run(z_stream& stream, std::string& out, std::size_t most, Step step) {
+bool run(z_stream& stream, std::string& out, std::size_t most, bool* too_large, Step step) {
     std::array<Bytef, 32768> block{};
     for (;;) {
         stream.next_out = block.data();
@@ -31,7 +31,10 @@ bool run(z_stream& stream, std::string& out, std::size_t most, Step step) {
         const int code = step(&stream);
         if (code != Z_OK && code != Z_STREAM_END) return false;
         const std::size_t got = block.size() - stream.avail_out;
-        if (got > most - out.size()) return false;
+        if (got > most - out.size()) {
+            if (too_large != nullptr) *too_large = true;
+            return false;
+        }
         out.append(reinterpret_cast<const char*>(block.data()), got);
         if (code == Z_STREAM_END) return stream.avail_in == 0;
         if (got == 0 && stream.avail_in == 0) return false;  // cut off
@@ -48,18 +51,19 @@ std::optional<std::string> compress(std::string_view bytes) {
     stream.next_in = input(bytes);
     stream.avail_in = static_cast<uInt>(bytes.size());
     std::string out;
-    const bool done = run(stream, out, SIZE_MAX, [](z_stream* z) { return deflate(z, Z_FINISH); });
+    const bool done = run(stream, out, SIZE_MAX, nullptr, [](z_stream* z) { return deflate(z, Z_FINISH); });
     deflateEnd(&stream);
     return done ? std::optional(std::move(out)) : std::nullopt;
 }
 
-std::optional<std::string> decompress(std::string_view bytes, std::size_t most) {
+std::optional<std::string> decompress(std::string_view bytes, std::size_t most, bool* too_large) {
+    if (too_large != nullptr) *too_large = false;
     z_stream stream{};
     if (bytes.size() > UINT32_MAX / 2 || inflateInit2(&stream, kGzip) != Z_OK) return std::nullopt;
     stream.next_in = input(bytes);
     stream.avail_in = static_cast<uInt>(bytes.size());
     std::string out;
-    const bool done = run(stream, out, most, [](z_stream* z) {
+    const bool done = run(stream, out, most, too_large, [](z_stream* z) {
         const int code = inflate(z, Z_NO_FLUSH);
         return code == Z_BUF_ERROR ? Z_OK : code;
     });
@@ -73,7 +77,7 @@ std::optional<std::string> compress(std::string_view) {
     return std::nullopt;
 }
 
-std::optional<std::string> decompress(std::string_view, std::size_t) {
+std::optional<std::string> decompress(std::string_view, std::size_t, bool*) {
     return std::nullopt;
 }
 

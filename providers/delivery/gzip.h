@@ -10,7 +10,8 @@ namespace gpucheck::delivery {
 
 /// nullopt: this build has no zlib, or no memory.
 std::optional<std::string> compress(std::string_view bytes);
-/// nullopt: damaged, more than `most` bytes, or no zlib.
-std::optional<std::string> decompress(std::string_view bytes, std::size_t most);
+/// nullopt: damaged, cut off, followed by something, more than `most` bytes (which `too_large` tells), or no
+/// zlib.
+std::optional<std::string> decompress(std::string_view bytes, std::size_t most, bool* too_large = nullptr);
 
 }  // namespace gpucheck::delivery

@@ -6,10 +6,10 @@
 #include <memory>
 #include <string>
 
-#include "agent/host/kernel_log/decompress.h"
 #include "agent/host/kernel_log/line.h"
 #include "agent/host/kernel_log/rules.h"
 #include "agent/host/kernel_log/scan.h"
+#include "agent/unpack/inflate.h"
 
 namespace gpucheck::host {
 namespace {
@@ -64,13 +64,14 @@ void check_any_log(const std::uint8_t* data, std::size_t size) {
         if (fast == Prefilter::kNone) break;
         from = fast + 1;
     }
-    const Compression kind = compression_of(log);
-    if (kind == Compression::none) return;
-    std::string error;
-    const std::unique_ptr<Decompressor> decompressor = make_decompressor(kind, error);
-    if (decompressor == nullptr) return;
+    const auto packed = unpack::make_inflate(unpack::packing_of(log));
+    if (packed == nullptr) return;
     LogScanner scanner;
-    const bool fine = decompressor->feed(log, scanner, error) && decompressor->complete();
+    const auto sink = [&](std::string_view text) {
+        scanner.feed(text);
+        return true;
+    };
+    const bool fine = !packed->feed(log, sink) && !packed->finish(sink);
     check_summary(scanner.finish(fine ? "" : "damaged"));
 }
 

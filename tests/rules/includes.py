@@ -14,7 +14,8 @@ ALLOWED = {
     "checks/specs": ["checks/model", "checks/json", "checks/specs"],
     "checks": ["checks/model", "checks/"],          # the checks themselves: model, all.h, shared wording
     "agent/host": ["checks/model", "checks/json", "agent/host"],
-    "agent/host/kernel_log": ["checks/model", "checks/json", "checks/specs", "agent/host"],
+    "agent/host/kernel_log": ["checks/model", "checks/json", "checks/specs", "agent/unpack", "agent/host"],
+    "agent/unpack": ["agent/unpack"],
     "agent/supervise": ["agent/supervise", "agent/child"],
     "agent/child": ["agent/child", "checks/json/utf8.h"],
     "agent/vendor": ["checks/model", "checks/json", "agent/host/sysroot.h", "agent/host/recorded.h", "agent/child",
@@ -38,12 +39,12 @@ ALLOWED = {
     "checks/cost": ["checks/model", "checks/cost"],
     "checks/cost/data": ["checks/model", "checks/json", "checks/specs", "checks/cost"],
     "fleet/page": ["checks/model", "checks/specs/catalogue.h", "agent/report", "fleet/model", "fleet/page"],
-    "fleet/read": ["checks/model", "agent/report", "providers/sign", "providers/disk", "fleet/model", "fleet/read"],
+    "fleet/read": ["checks/model", "agent/report", "agent/unpack", "providers/sign", "providers/disk", "fleet/model", "fleet/read"],
     "fleet/show": ["checks/model", "agent/report", "fleet/model", "fleet/analysis/files.h", "fleet/read/splitter.h", "fleet/show"],
     "fleet/cli": ["checks/model", "agent/report", "agent/version.h", "providers/disk", "fleet/model", "fleet/analysis/files.h", "fleet/collect/serve.h",
                   "fleet/page/page.h", "fleet/show", "fleet/cli"],
     "fleet": ["checks/model", "checks/json", "checks/specs", "agent/report", "agent/version.h", "providers/sign", "providers/disk",
-              "providers/crypto", "fleet"],
+              "providers/crypto", "providers/delivery/gzip.h", "fleet"],
 }
 # The checks are pure functions from facts to findings: nothing that could look at the machine.
 STANDARD_ONLY = {"checks", "checks/model", "checks/cost"}

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "agent/host/confined.h"
-#include "agent/host/kernel_log/decompress.h"
+#include "agent/unpack/inflate.h"
 
 namespace gpucheck::host {
 namespace {
@@ -48,31 +48,36 @@ ssize_t fill(int fd, char* buffer, std::size_t size, bool& again) {
 LogSummary drain(int fd, const ScanOptions& options) {
     LogScanner scanner(options);
     std::vector<char> buffer(kBlock);
-    std::unique_ptr<Decompressor> decompressor;
+    std::unique_ptr<unpack::Inflate> packed;
+    const auto sink = [&scanner](std::string_view text) {
+        scanner.feed(text);
+        return true;
+    };
     bool first = true, again = false;
     for (;;) {
         const ssize_t got = fill(fd, buffer.data(), buffer.size(), again);
         if (got < 0) return scanner.finish("read error " + errno_name(errno));
         if (got == 0) break;
         const std::string_view bytes(buffer.data(), static_cast<std::size_t>(got));
-        std::string error;
         if (first) {
             first = false;
-            const Compression kind = compression_of(bytes);
-            if (kind != Compression::none) {
-                decompressor = make_decompressor(kind, error);
-                if (decompressor == nullptr) return scanner.finish(error);
-            }
+            const unpack::Packing packing = unpack::packing_of(bytes);
+            packed = unpack::make_inflate(packing);
+            if (packed == nullptr && packing != unpack::Packing::none)
+                return scanner.finish(
+                    "compressed data that this build cannot read: decompress it first (zcat, xzcat or "
+                    "zstdcat FILE | gpucheck log -)");
         }
-        if (decompressor == nullptr) {
+        if (packed == nullptr) {
             scanner.feed(bytes);
-        } else if (!decompressor->feed(bytes, scanner, error)) {
-            return scanner.finish(error);
+        } else if (const auto error = packed->feed(bytes, sink)) {
+            return scanner.finish(*error);
         }
         if (again) break;
     }
-    if (decompressor != nullptr && !decompressor->complete())
-        return scanner.finish("the compressed data is cut off");
+    if (packed != nullptr) {
+        if (const auto error = packed->finish(sink)) return scanner.finish(*error);
+    }
     return scanner.finish();
 }
 

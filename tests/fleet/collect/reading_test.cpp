@@ -16,15 +16,16 @@ TEST(Inflate, StopsAtItsBound) {
     const std::string text(100'000, 'a');
     const std::string packed = delivery::compress(text).value();
     bool too_large = true;
-    EXPECT_EQ(inflate_gzip(packed, text.size(), too_large), text);
+    EXPECT_EQ(delivery::decompress(packed, text.size(), &too_large), text);
     EXPECT_FALSE(too_large);
-    EXPECT_EQ(inflate_gzip(packed, text.size() - 1, too_large), std::nullopt);
+    EXPECT_EQ(delivery::decompress(packed, text.size() - 1, &too_large), std::nullopt);
     EXPECT_TRUE(too_large);
     for (std::size_t size = 0; size < packed.size(); ++size) {
-        EXPECT_EQ(inflate_gzip(packed.substr(0, size), text.size(), too_large), std::nullopt) << size;
+        EXPECT_EQ(delivery::decompress(packed.substr(0, size), text.size(), &too_large), std::nullopt)
+            << size;
         EXPECT_FALSE(too_large) << size;
     }
-    EXPECT_EQ(inflate_gzip(packed + packed, text.size(), too_large), std::nullopt);
+    EXPECT_EQ(delivery::decompress(packed + packed, text.size(), &too_large), std::nullopt);
 }
 
 sign::PrivateKey some_key() {
