@@ -48,7 +48,10 @@ void add_experiment_options(CLI::App& app, RunOptions& options) {
         ->take_all();
     app.add_option("--seed", options.seed,
                    "Operands and patterns of the experiments by this number, as an earlier report printed it")
-        ->option_text("N");
+        ->option_text("N")
+        ->check([](const std::string& text) {  // strtoull would take -1 for the largest of them
+            return text.find('-') == std::string::npos ? std::string() : "not a number from 0 on: " + text;
+        });
     app.add_option(
            "--inject", options.inject,
            "Put a fault into the data on each GPU, to prove that it is found: bit[:OFFSET], lane[:LANE], "

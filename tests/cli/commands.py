@@ -144,6 +144,7 @@ def main():
     expect("instance type: it is known", "instance.type.unknown" not in out, out)
     expect("options: an unset variable is no receiver", run("--report-to", "")[0] == 64 and run("--config", "")[0] == 64)
     expect("options: no budget of nan", run("--budget", "nan")[0] == 64)
+    expect("options: no seed below 0", run("--seed", "-1")[0] == 64)
     recorded = ("--machine", MACHINES / "h100-x8-healthy")
     expect("options: a recorded machine computes nothing", all(run(*recorded, *more)[0] == 64 and "--driver-dir" in run(*recorded, *more)[2]
                                                                for more in (("--experiment", "matrix"), ("--inject", "lane"))))
