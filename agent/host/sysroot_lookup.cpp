@@ -65,6 +65,7 @@ const Sysroot::Impl::Entry* Sysroot::Impl::entry_behind(std::string_view path) c
     std::string current(path), target;
     for (int links = 0; links < kMaxLinks && !machine.nodes.empty(); ++links) {
         if (const Entry* entry = entry_at(current)) return entry;
+        if (refuses(current)) return nullptr;  // to see whether it is a link, it would be opened
         const std::string real = real_form(current);
         int error = 0;
         const Descriptor parent = open(parent_of(real), O_PATH | O_DIRECTORY, error);
