@@ -113,6 +113,17 @@ run() {
     echo "report: $PWD/build/report.json"
 }
 
+# The last lines of a long log say which tests failed; this says why, in a few lines each.
+ring() { # preset, tests at once
+    ctest --preset "$1" -j"$2" && return 0
+    say "What failed in $1"
+    awk '/^[0-9]+\/[0-9]+ Testing: / { name = $3; said = ""; lines = more = 0 }
+        /^ *(FAIL|ERROR|Traceback|AssertionError)|: Failure$|: error: |Sanitizer:/ { more = /: Failure$/ ? 6 : 1 }
+        more > 0 && lines < 30 { more--; lines++; said = said "    " substr($0, 1, 400) "\n" }
+        /^Test (Failed|timeout)/ { print name; printf "%s", said }' "build/$1/Testing/Temporary/LastTest.log"
+    return 1
+}
+
 run_tests() {
     # shellcheck disable=SC2086
     install_packages $packages_test
@@ -120,11 +131,11 @@ run_tests() {
     install_gpu_compilers
     build ci
     say "Tests"
-    ctest --preset ci -j3
+    ring ci 3
     if [ "${GPUCHECK_SANITIZERS:-1}" = 1 ]; then
         build asan
         say "Tests under AddressSanitizer and UndefinedBehaviorSanitizer"
-        ctest --preset asan -j2
+        ring asan 2
     fi
 }
 
