@@ -1,4 +1,5 @@
-// LD_PRELOAD: opening a file never comes back, as on a device or a mount that hangs; only in children of the program.
+// LD_PRELOAD: opening a file never comes back, as on a device or a mount that hangs; only in children of the
+// program.
 //
 // GPUCHECK_TEST_HANGS is how the path ends; empty: every file.
 #include <dlfcn.h>
