@@ -1,5 +1,6 @@
 // Finds Volta and Turing boards whose memory is wearing out page by page, and pages that stay in use although
 // they are known to be bad.
+#include <cstdint>
 #include <string>
 
 #include "checks/all.h"

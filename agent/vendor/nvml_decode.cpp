@@ -2,6 +2,7 @@
 #include "agent/vendor/nvml_decode.h"
 
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>

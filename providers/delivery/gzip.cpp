@@ -6,6 +6,7 @@
 #endif
 
 #include <array>
+#include <cstdint>
 
 namespace gpucheck::delivery {
 

@@ -1,6 +1,7 @@
 // HTTP over libcurl 7.81 and newer; see http.h. Every option that bounds a request is set here, for each
 // request anew, and a libcurl that refuses one of them sends nothing.
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <new>

@@ -96,7 +96,7 @@ TEST(CostMoney, Days) {
 }
 
 TEST(CostMoney, ShortfallInMoney) {
-    const LlmModel& model = reference_model("llama3.1-70b");
+    const LlmModel model = reference_model("llama3.1-70b");
     const MeasuredMachine healthy = reference_machine("MI300X");
     MeasuredMachine sick = healthy;
     sick.board_name = "MI300X";
@@ -130,7 +130,7 @@ TEST(CostMoney, Elasticities) {
     const MeasuredMachine mi300x = reference_machine("MI300X");
     Workload load;
     load.weights = load.kv = Precision::fp8;
-    const LlmModel& large = reference_model("llama3.1-70b");
+    const LlmModel large = reference_model("llama3.1-70b");
     EXPECT_NEAR(*elasticity(Part::bandwidth, large, mi300x, load), 0.82, 0.01);
     EXPECT_NEAR(*elasticity(Part::matrix, large, mi300x, load), 0.01, 0.01);
     load.concurrency = 2048;

@@ -218,7 +218,7 @@ TEST(CostProperties, AbsurdInputsGiveNumbersOrReasons) {
 }
 
 TEST(CostProperties, EveryRefusalHasItsReason) {
-    const LlmModel& model = reference_model("llama3.1-70b");
+    const LlmModel model = reference_model("llama3.1-70b");
     const auto code = [&](const char* board, const Workload& load) {
         const Outcome outcome = estimate(model, reference_machine(board), load);
         const auto* refusal = std::get_if<Refusal>(&outcome);

@@ -19,7 +19,7 @@ QuoteRequest request_for(const LlmModel& model, const MeasuredMachine& machine, 
 
 TEST(CostQuote, TheInteractivePointIsTheLastThatIsFastEnough) {
     const MeasuredMachine machine = reference_machine("MI300X");
-    const LlmModel& model = reference_model("llama3.1-70b");
+    const LlmModel model = reference_model("llama3.1-70b");
     const Quote there = quote(request_for(model, machine, Point::interactive));
     ASSERT_TRUE(there.estimate);
     EXPECT_GE(there.estimate->tokens_per_s_per_user, kInteractiveTokens);
@@ -63,7 +63,7 @@ TEST(CostQuote, AWiderBandWithoutMeasurement) {
 }
 
 TEST(CostQuote, APublishedRowIsScaledByWhatWasMeasured) {
-    const LlmModel& model = reference_model("llama2-70b");
+    const LlmModel model = reference_model("llama2-70b");
     const MeasuredMachine healthy = reference_machine("MI325X");
     MeasuredMachine machine = healthy;
     machine.basis = Basis::measured;

@@ -22,7 +22,7 @@ TEST(NvmlBoards, AHealthyH100IsReadWhole) {
     EXPECT_TRUE(system.confidential_compute.is(false));
     EXPECT_FALSE(system.confidential_compute_ready.known());
 
-    const NvidiaTelemetry& gpu = first_of(read, "0000:49:00.0");
+    const NvidiaTelemetry gpu = first_of(read, "0000:49:00.0");
     EXPECT_TRUE(gpu.identity.handle.is(true));
     EXPECT_TRUE(gpu.identity.name.is("NVIDIA H100 80GB HBM3"));
     EXPECT_EQ(gpu.identity.name.source(), "nvmlDeviceGetName");
