@@ -82,8 +82,7 @@ class Ring:
         wrapper = self.folder / "gpucheck"
         wrapper.write_text(f"""#!/bin/sh
 case "$1" in run) ;; *) exec {GPUCHECK} "$@" ;; esac
-who=job
-case "$*" in *health.json*) who=health ;; *prolog.json*) who=prolog ;; *epilog.json*) who=epilog ;; esac
+case ${{SLURM_SCRIPT_CONTEXT:-job}} in health | prolog | epilog) who=$SLURM_SCRIPT_CONTEXT ;; *) who=job ;; esac
 machine=$(cat {self.folder}/now/$who/"$SLURMD_NODENAME")
 if [ "$machine" = hang ]; then
     [ $who = job ] || trap '' TERM
