@@ -126,7 +126,7 @@ def gates(place, role, shell):
     check(f"{role}: no look is delivered to the config's receiver", runs and all("--no-deliver" in line for line in runs), asked)
 
 
-def without_a_disk(place, shell):
+def without_a_disk(place, shell, *hanging):
     """A disk that takes nothing drains no healthy node and passes no sick one."""
     def verdicts(what, kept, hang=()):
         for role in ("prolog", "epilog"):
@@ -171,7 +171,7 @@ def without_a_disk(place, shell):
                     pass
         except OSError:
             pass  # full
-        verdicts("a full disk", lambda: place.told() == "pass" and not list(place.state.glob("*.new")), ("hang",))
+        verdicts("a full disk", lambda: place.told() == "pass" and not list(place.state.glob("*.new")), hanging)
         done = subprocess.run(["mount", "-o", "remount,ro", small], capture_output=True, text=True)
         check("read-only", done.returncode == 0, done.stderr)
         verdicts("a read-only disk", lambda: place.told() == "pass")
@@ -275,7 +275,7 @@ def hostile(place):
 def main():
     shells = [shell for shell in ("dash", "bash") if shutil.which(shell)] or ["sh"]
     for what, arguments in [(gates, ("prolog", shells[0])), (gates, ("epilog", shells[-1])), (drains, ()), (hostile, ()),
-                            (without_a_disk, (shells[0],)), (without_a_disk, (shells[-1],))]:
+                            (without_a_disk, (shells[0], "hang")), (without_a_disk, (shells[-1],))]:
         with tempfile.TemporaryDirectory(prefix="slurm") as name:
             Path(name).chmod(0o755)
             what(Place(Path(name)), *arguments)
