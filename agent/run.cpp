@@ -145,7 +145,7 @@ std::variant<DeliveryPlan, std::string> plan_run(const Config& config, cli::RunO
     const bool ours = speaks_of(config, options.machine);
     fill(config, options);
     Config used = config;
-    if (!ours && options.report_to.empty()) used.sinks.clear();
+    if (options.no_deliver || (!ours && options.report_to.empty())) used.sinks.clear();
     return plan_delivery(used, options.report_to, options.key);
 }
 

@@ -41,6 +41,7 @@ struct RunOptions {
     std::string inject;                    ///< a fault to prove detection with; empty: none
     bool force = false;                    ///< also on GPUs that others compute on
     std::string report_to;                 ///< URL of a receiver; empty: the config's sinks
+    bool no_deliver = false;               ///< to nobody, also not to the config's sinks
     std::string config;                    ///< empty: /etc/gpucheck/config.json where it is there
     std::string key;                       ///< private key to sign with; empty: the config's, or our own
 

@@ -61,11 +61,16 @@ void add_experiment_options(CLI::App& app, RunOptions& options) {
 }
 
 void add_delivery_options(CLI::App& app, RunOptions& options) {
-    app.add_option("--report-to", options.report_to,
-                   "Deliver the signed report to this receiver; what cannot be delivered within 2 s is kept "
-                   "for `gpucheck report flush`")
-        ->option_text("URL")
-        ->check(wrong_empty);
+    CLI::Option* report_to =
+        app.add_option(
+               "--report-to", options.report_to,
+               "Deliver the signed report to this receiver; what cannot be delivered within 2 s is kept "
+               "for `gpucheck report flush`")
+            ->option_text("URL")
+            ->check(wrong_empty);
+    app.add_flag("--no-deliver", options.no_deliver,
+                 "Deliver to nobody, whatever the config says: for looks that come each minute")
+        ->excludes(report_to);
     app.add_option("--config", options.config,
                    "Read FILE instead of /etc/gpucheck/config.json: what was promised, sinks, the key")
         ->option_text("FILE")

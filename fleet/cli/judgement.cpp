@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fleet/analysis/files.h"
+#include "fleet/cli/expected.h"
 #include "fleet/cli/output.h"
 #include "providers/disk/files.h"
 
@@ -57,6 +58,12 @@ int decide(const JudgeOptions& options, const std::vector<std::string>& paths, D
     if (const auto error = read_paths(decided.fleet, paths, options.read)) {
         complain(*error);
         return kUsage;
+    }
+    if (!options.expected_file.empty()) {
+        if (const auto error = note_missing(decided.fleet, options.expected_file)) {
+            complain(*error);
+            return kUsage;
+        }
     }
     const Judgement& judge = decided.judge;
     decided.analysis = analyse(decided.fleet, judge.policy, judge.baseline ? &*judge.baseline : nullptr);

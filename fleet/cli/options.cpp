@@ -13,6 +13,8 @@ namespace {
 const char* const kFooter = R"(examples:
   gpucheck fleet summary reports/                    400 report files, one decision
   cat *.json | gpucheck fleet summary -              the same from standard input
+  gpucheck fleet summary reports/ --expect-nodes nodes.txt
+                                                     a node that sent nothing is named, and is no pass
   gpucheck fleet html reports/ --output fleet.html   one page: plots, nodes, heat map
   gpucheck fleet summary reports/ --format json --output today.json
                                                      for programs; can be summed up again
@@ -32,6 +34,10 @@ void add_judge_options(CLI::App& app, JudgeOptions& options, bool baseline) {
         ->option_text("FILE");
     if (baseline)
         app.add_option("--baseline", options.baseline_file, "What is normal, by an earlier `baseline`")
+            ->option_text("FILE");
+    if (baseline)  // a decision
+        app.add_option("--expect-nodes", options.expected_file,
+                       "Of each node in FILE, one name a line, a report must be there: what hung sends none")
             ->option_text("FILE");
     app.add_option("--labels", options.read.labels_file,
                    "What you know of the nodes (rack, image): CSV with the node first, and a line of names")

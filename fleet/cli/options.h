@@ -15,7 +15,8 @@ namespace gpucheck::fleet {
 struct JudgeOptions {
     ReadOptions read;
     std::string policy_file, baseline_file;  ///< empty: the default policy; no baseline
-    bool knows_other_keys = false;           ///< of enrolled machines: serve
+    std::string expected_file;      ///< names of nodes, of each of which a report must be there; empty: any
+    bool knows_other_keys = false;  ///< of enrolled machines: serve
 };
 
 struct SummaryOptions {

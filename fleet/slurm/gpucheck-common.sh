@@ -21,6 +21,8 @@ state=/var/lib/gpucheck/slurm
 limit_s=20             # for one run of gpucheck; slurmd ends a HealthCheckProgram after 60 s
 wait_s=10              # of these, for drivers that still come up: no GPU seconds after boot is no fault (hyperpod-cli PR#425)
 drain_unknown=no       # yes: a node that nobody could look at is drained too
+newline='
+'
 
 say() {
     printf '%s: node %s: %s\n' "$role" "$node" "$1" >&2
@@ -67,7 +69,7 @@ read_settings() {
     done <"$1"
 }
 
-# begin ROLE FOLDER: node name, settings, state folder.
+# begin ROLE FOLDER: node name, settings, state folder. Where nothing can be kept the look is still taken.
 begin() {
     role=$1
     node=${SLURMD_NODENAME:-}
@@ -79,12 +81,12 @@ begin() {
         if trusted "$file" && [ -r "$file" ]; then read_settings "$file"; else say "$file is not root's alone: left out"; fi
         break
     done
-    if ! mkdir -p "$state" || ! trusted "$state"; then
-        unable "cannot keep reports in $state"
-        return 1
+    keeps=yes
+    if ! mkdir -p "$state" 2>/dev/null || ! trusted "$state"; then
+        keeps=no
+        say "nothing can be kept in $state"
     fi
     report=$state/$role.json
-    output=$state/$role.out
 }
 
 unable() {
@@ -92,78 +94,116 @@ unable() {
     line="unknown: $1"
 }
 
-# bounded SECONDS COMMAND...: its exit status; 124 when it did not end in time. What cannot be killed (a process in a
-# driver, state D) is not waited for: that is how health checkers took their nodes along (NHC#134, NHC#161).
+# keep FILE TEXT: whole or not at all. A disk that takes nothing says nothing about GPUs: what it does not take is in the log.
+keep() {
+    [ "$keeps" = yes ] || return 1
+    if (printf '%s\n' "$2" >"$1.new") 2>/dev/null && mv -f "$1.new" "$1" 2>/dev/null; then return 0; fi
+    rm -f "$1.new" 2>/dev/null || :
+    return 1
+}
+
+forget() {
+    [ "$keeps" = no ] || rm -f "$@" 2>/dev/null || :
+}
+
+# What a person reads: one line of letters that neither scontrol nor a shell nor a terminal takes for anything else.
+plain() { # text, most letters
+    printf '%s' "${1%%"$newline"*}" | tr -c 'A-Za-z0-9 ._:;,()+/-' '_' | cut -c "1-$2"
+}
+
+# bounded SECONDS COMMAND...: its exit status; 124 when it did not end in time, 125 when that is not known. `asked` is its standard
+# input, `answer` what it printed. All goes through pipes, so that a full disk neither drains a node nor keeps a sick one. What
+# cannot be killed (a process in a driver, state D) is not waited for, also where it holds the pipe: that is how health checkers
+# took their nodes along (NHC#134, NHC#161).
 bounded() {
-    ticks=$(($1 * 20))
+    bound_s=$1
     shift
-    ended=$(mktemp "$state/ended.XXXXXX") || return 125
-    # shellcheck disable=SC2016  # for the inner shell
-    setsid sh -c 'ended=$1; shift; "$@"; echo $? >"$ended"' sh "$ended" "$@" </dev/null >"$output" 2>&1 &
-    child=$!
-    while [ ! -s "$ended" ] && [ "$ticks" -gt 0 ]; do
-        sleep 0.05 || sleep 1
-        ticks=$((ticks - 1))
-    done
-    if [ -s "$ended" ]; then
-        read -r status <"$ended" || status=125
-    else
-        status=124
-        kill -s TERM -- "-$child" 2>/dev/null || :
-        sleep 0.5 || sleep 1
-        kill -s KILL -- "-$child" 2>/dev/null || :
-    fi
-    rm -f "$ended"
-    case $status in '' | *[!0-9]*) status=125 ;; esac
+    answer='' status=125
+    errors=/dev/null
+    if [ "$keeps" = yes ] && (: >"$state/$role.errors") 2>/dev/null; then errors=$state/$role.errors; fi
+    # Its process group comes first, its exit status last.
+    # shellcheck disable=SC2016  # for the inner shells
+    told=$({ printf '%s' "$asked" | setsid sh -c 'echo "$$"; "$@"; printf "\n=%s\n" "$?"' sh "$@" 2>"$errors" & } |
+        timeout "$bound_s" sh -c 'read -r group && echo "$group" && exec sed "/^=[0-9][0-9]*\$/q"' 9>&- 2>/dev/null)
+    read_all=$?
+    group=${told%%"$newline"*}
+    case $group in '' | *[!0-9]*) return 125 ;; esac
+    case ${told##*"$newline"} in
+        =[0-9]*)
+            status=${told##*"$newline="}
+            answer=${told%"$newline"=*}
+            answer=${answer#*"$newline"}
+            answer=${answer%"$newline"}
+            return "$status"
+            ;;
+    esac
+    [ "$read_all" != 124 ] || status=124
+    kill -s TERM -- "-$group" 2>/dev/null || return "$status"
+    sleep 0.5 || sleep 1
+    kill -s KILL -- "-$group" 2>/dev/null || :
     return "$status"
+}
+
+# The lock goes with the process that hangs: a second one would hang too. Jobs that start together wait for each other; a health
+# check comes alone and has 60 s. Without a place for a lock the look is taken all the same.
+locked() {
+    lock_s=$limit_s
+    [ "$role" != health ] || lock_s=2
+    lock=''
+    [ "$keeps" = no ] || lock=$state/$role.lock
+    # Tried in a shell of its own first: where exec cannot redirect, POSIX ends the shell, and Slurm would drain for that.
+    if [ -n "$lock" ] && (: >>"$lock") 2>/dev/null; then
+        exec 9>>"$lock"
+    elif [ -n "$lock" ] && (: <"$state") 2>/dev/null; then
+        exec 9<"$state"
+    else
+        return 0
+    fi
+    flock -E 75 -w "$lock_s" 9 2>/dev/null || [ $? != 75 ]
 }
 
 # One run of gpucheck. Only its own exit status 1, with a report, is a fault.
 judge() {
-    # Tried in a shell of its own first: where exec cannot redirect, POSIX ends the shell, and Slurm would drain for that.
-    if ! (: >>"$state/$role.lock") 2>/dev/null; then
-        unable "cannot write $state/$role.lock"
-        return
-    fi
-    exec 9>>"$state/$role.lock"
-    # The lock goes with the process that hangs: a second one would hang too. Jobs that start together wait for each other;
-    # a health check comes alone and has 60 s.
-    lock_s=$limit_s
-    [ "$role" != health ] || lock_s=2
-    if ! flock -w "$lock_s" 9; then
-        unable "gpucheck hung: an earlier run has not ended yet"
-        return
-    fi
     if [ ! -x "$gpucheck" ]; then
         unable "$gpucheck is not there"
         return
     fi
-    if [ -e "$report" ]; then mv -f "$report" "$report.previous" || { unable "cannot write $report"; return; }; fi
-    set -- "$gpucheck" run --profile quick --wait "$wait_s" --output "$report"
+    if ! locked; then
+        unable "gpucheck hung: an earlier run has not ended yet"
+        return
+    fi
+    # Looks that come each minute are the operator's, not the receiver's of the config.
+    set -- "$gpucheck" run --profile quick --wait "$wait_s" --format json --no-deliver
     [ -z "$config" ] || set -- "$@" --config "$config"
-    # The node's name, since `gpucheck` may be a wrapper of the site.
-    bounded "$limit_s" env -i "PATH=$PATH" "LC_ALL=C" "SLURMD_NODENAME=$node" "$@"
+    # The node's name and who asks, since `gpucheck` may be a wrapper of the site.
+    asked=''
+    bounded "$limit_s" env -i "PATH=$PATH" "LC_ALL=C" "SLURMD_NODENAME=$node" "SLURM_SCRIPT_CONTEXT=$role" "$@"
     ran=$?
     case $ran in
         0 | 1 | 2)
-            if [ ! -s "$report" ]; then
-                unable "gpucheck ended with $ran and left no report"
-                return
-            fi
+            case $answer in
+                '{'*'}') ;;
+                *) unable "gpucheck ended with $ran and left no report"; return ;;
+            esac
             ;;
         124) unable "gpucheck hung: no report within $limit_s s"; return ;;
         *) unable "gpucheck itself broke: exit status $ran"; return ;;
     esac
+    asked=$answer
+    see='its report could not be kept'
+    if keep "$report.next" "$asked"; then
+        see="see $report"
+        [ ! -e "$report" ] || mv -f "$report" "$report.previous" 2>/dev/null || :
+        mv -f "$report.next" "$report" 2>/dev/null || :
+    fi
     case $ran in
         0) verdict=pass line=pass ;;
-        1) verdict=fail line="fail, see $report" ;;
-        2) verdict=unknown line="unknown, see $report" ;;
+        1) verdict=fail line="fail, $see" ;;
+        2) verdict=unknown line="unknown, $see" ;;
     esac
     [ "$ran" != 0 ] || return 0
-    output=$state/$role.line
-    if bounded 5 "$gpucheck" report render --as line "$report" && [ -s "$output" ]; then
-        # Nothing that scontrol or a shell could read as anything but text.
-        line=$(head -n 1 "$output" | tr -c 'A-Za-z0-9 ._:;,()+/-' '_' | cut -c 1-100) || :
-        line=${line%_}
+    if bounded 5 env -i "PATH=$PATH" "LC_ALL=C" "$gpucheck" report render --as line - && [ -n "$answer" ]; then
+        line=$(plain "$answer" 100) || :
     fi
+    asked=''
 }

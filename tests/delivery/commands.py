@@ -67,6 +67,19 @@ def delivered_and_kept(folder):
     expect("and not sent again", tool.run("report", "flush", "--now")[0] == 0)
     receiver.behave = lambda headers: 201
     expect("but when asked", tool.run("report", "flush", "--rejected")[0] == 0 and tool.run("report", "list")[1] == "nothing waits\n")
+
+    count = len(receiver.requests)
+    status, out, err = tool.run(*run_options("--no-deliver"))
+    expect("--no-deliver: judged, delivered to nobody, kept for nobody", status == 2 and json.loads(out) and not err
+           and len(receiver.requests) == count and not tool.waiting(), f"{status} {err}")
+    receiver.behave = lambda headers: 503
+    tool.run(*run_options())
+    count, receiver.behave = len(receiver.requests), lambda headers: 201
+    tool.run(*run_options("--no-deliver"))
+    expect("--no-deliver: nor is what waits", len(receiver.requests) == count and len(tool.waiting()) == 1, tool.waiting())
+    expect("which stays", tool.run("report", "flush", "--now")[0] == 0 and not tool.waiting())
+    status, _, err = tool.run(*run_options("--no-deliver", "--report-to", receiver.url))
+    expect("--no-deliver and a receiver contradict each other", status == 64 and "--report-to" in err, f"{status} {err}")
     receiver.close()
 
 

@@ -67,6 +67,40 @@ def from_metrics(folder):
         check(f"{arguments} is no news", plugin(*arguments)[0] == 2)
 
 
+def hostile_files(folder):
+    """Whatever lies where the metrics are looked for: an answer in time, and no news."""
+    good = metrics_of("h100-x8-healthy", folder)[1]
+    pipe, loop, dangling, huge, device = (folder / name for name in ("pipe", "loop", "dangling", "huge", "device"))
+    os.mkfifo(pipe)
+    loop.symlink_to(loop)
+    dangling.symlink_to(folder / "absent")
+    device.symlink_to("/dev/zero")
+    huge.write_text(good)
+    os.truncate(huge, 1 << 40)  # sparse
+    lines, line, binary, locked, linked = (folder / name for name in ("lines", "line", "binary", "locked", "linked"))
+    lines.write_text(good + "# comment\n" * 200000)
+    line.write_text(good.replace("\n", " ") + "x" * 900000)
+    binary.write_bytes(os.urandom(300000))
+    locked.write_text(good)
+    locked.chmod(0)
+    for path, words in ((pipe, "no regular file"), (folder, "no regular file"), (device, "no regular file"), (Path("/dev/stdin"), ""),
+                        (loop, "no metrics"), (dangling, "no metrics"), (huge, "larger than"), (lines, "larger than"), (line, "without a verdict"),
+                        (binary, ""), (folder / ("x" * 5000), "no metrics"), (Path("--help"), "no metrics"), (Path("-"), "no metrics")):
+        got = plugin(path, 900)
+        check(f"{path.name[:20]} is no news, in time", got[0] == 2 and words in got[1] and got[2] < 25, got)
+    linked.symlink_to(folder / "h100-x8-healthy.prom")
+    (folder / "h100-x8-healthy.prom").write_text(good + "# comment\n" * 50000)
+    got = plugin(linked, 900)
+    check("a long file behind a link is read", got[0] == 0, got)
+    if os.getuid() == 0:
+        folder.chmod(0o755)
+        done = subprocess.run(["/bin/sh", "-s", locked, "900"], stdin=SCRIPT.open(), user=65534, capture_output=True, text=True, timeout=30)
+        check("no permission", done.returncode == 2 and "no permission" in done.stdout, done)
+    else:
+        got = plugin(locked, 900)
+        check("no permission", got[0] == 2 and "no permission" in got[1], got)
+
+
 def judging(folder):
     """The script as it is, with a gpucheck of ours in its PATH."""
     script = folder / "gpucheck-npd"
@@ -78,6 +112,15 @@ def judging(folder):
         tool.chmod(0o755)
         got = plugin(script=script)
         check(f"judges {machine}", got[0] == status and got[1].startswith(line), got)
+    record = folder / "h100-x2-one-narrow.json"
+    subprocess.run([GPUCHECK, "run", "--machine", SOURCE / "tests/machines/h100-x2-one-narrow", "--output", record], capture_output=True, timeout=60)
+    tool.write_text(f'#!/bin/sh\necho "$*" >>{folder}/asked\ncase $1 in run) cat {record}; sleep 30 & exit 1 ;; esac\nexec {GPUCHECK} "$@"\n')
+    got = plugin(script=script)
+    check("what still holds the pipe is not waited for", got[0] == 1 and got[1].startswith("pcie.link.narrow") and got[2] < 20, got)
+    check("the config's receiver gets none of these looks", "--no-deliver" in (folder / "asked").read_text())
+    tool.write_text(f'#!/bin/sh\ncase $1 in report) printf "caf\\303\\251 \\033[31m\\n"; exit ;; esac\ncat {record}; exit 1\n')
+    got = plugin(script=script)
+    check("nothing but ASCII gets out", got[0] == 1 and got[1].startswith("caf__ _[31m"), got)
     for body, line in (("trap '' TERM; while :; do sleep 1; done", "hung"), ("exit 70", "broke, exit status 70"), ("exit 0", "left no report"),
                        ("exit 1", "left no report")):
         tool.write_text(f"#!/bin/sh\n{body}\n")
@@ -99,6 +142,7 @@ def configurations():
 def main():
     with tempfile.TemporaryDirectory() as name:
         from_metrics(Path(name))
+        hostile_files(Path(name))
         judging(Path(name))
     configurations()
     if shutil.which("shellcheck"):

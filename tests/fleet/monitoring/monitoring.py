@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from pathlib import Path
 
 import yaml
@@ -122,6 +123,29 @@ def by_promtool(expressions, files, folder):
         check(f"promtool check metrics {file.name}", done.returncode == 0, done.stdout + done.stderr)
 
 
+def receiver(folder):
+    """What docs/fleet-serve.md tells to alert on is what the receiver prints."""
+    serve = subprocess.Popen([GPUCHECK, "fleet", "serve", "--listen", "127.0.0.1:0", "--db", folder / "reports.db"], stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, text=True)
+    try:
+        address = re.search(r"http://[0-9.:]+", serve.stdout.readline()).group()
+        for _ in range(2):  # its own answers are counted
+            with urllib.request.urlopen(f"{address}/metrics", timeout=30) as answer:
+                text = answer.read().decode()
+    finally:
+        serve.terminate()
+        serve.wait(timeout=60)
+    printed_here = {name: set(re.findall(r'(\w+)="', labels)) for name, labels in re.findall(r"^(\w+)(?:\{(.*)\})? \S+$", text, re.M)}
+    document = (SOURCE / "docs/fleet-serve.md").read_text()
+    asked = re.findall(r"`(gpucheck_fleet_\w+)(?:\{(\w+)=[^`]*)?`(?= grows)", document)
+    check("docs/fleet-serve.md names metrics", len(asked) >= 3, asked)
+    for name, label in asked:
+        check(f"the receiver prints {name} {label}", name in printed_here and (not label or label in printed_here[name]), sorted(printed_here))
+    if shutil.which("promtool"):
+        done = run("promtool", "check", "metrics", input=text)
+        check("promtool check metrics of the receiver", done.returncode == 0, done.stdout + done.stderr)
+
+
 def unit(folder):
     """The command of the unit is one that gpucheck takes, and its file is where the pod looks."""
     text = (SOURCE / "fleet/prometheus/gpucheck-metrics.service").read_text()
@@ -149,6 +173,7 @@ def main():
         metrics, files = printed(folder)
         rules(metrics)
         by_promtool(dashboard(metrics), files, folder)
+        receiver(folder)
         unit(folder)
     print(f"{len(problems)} problems")
     return 1 if problems else 0

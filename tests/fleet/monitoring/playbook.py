@@ -45,7 +45,8 @@ def main():
         tool.write_text(f"""#!/bin/sh
 case $1 in
     run) exec {GPUCHECK} "$@" --machine {SOURCE}/tests/machines/h100-x8-healthy ;;
-    fleet) echo "decided over $(ls "$3" | wc -l)"; exit "$(cat {folder}/decision)" ;;
+    fleet) [ "$4" = --expect-nodes ] && sort "$5" >{folder}/expected
+        echo "decided over $(ls "$3" | wc -l)"; exit "$(cat {folder}/decision)" ;;
 esac
 """)
         tool.chmod(0o755)
@@ -53,11 +54,12 @@ esac
         (folder / "decision").write_text("0")
         code, said = play(folder, [f"n1 {local}", f"n2 {local}"], "-e", f"gpucheck_reports={folder}/one")
         check("two nodes", code == 0 and "decided over 2" in said, said)
-        check("reports", sorted(path.name for path in (folder / "one").iterdir()) == ["n1.json", "n2.json"])
+        check("reports", sorted(path.name for path in (folder / "one").glob("[!.]*")) == ["n1.json", "n2.json"])
         code, said = play(folder, [f"n1 {local}"], "-e", f"gpucheck_reports={folder}/one")
         check("reports of another day do not count", code != 0 and "is there already" in said, said)
         lost = "n3 ansible_host=127.0.0.1 ansible_port=1 ansible_ssh_common_args='-o ConnectTimeout=3 -o BatchMode=yes'"
         code, said = play(folder, [f"n1 {local}", lost], "-e", f"gpucheck_reports={folder}/two")
+        check("the decision knows who must have answered", (folder / "expected").read_text() == "n1\nn3\n", (folder / "expected").read_text())
         check("an unreachable node is named", code != 0 and "no report from n3" in said, said)
         (folder / "decision").write_text("1")
         code, said = play(folder, [f"n1 {local}"], "-e", f"gpucheck_reports={folder}/three")

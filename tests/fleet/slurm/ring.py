@@ -82,8 +82,7 @@ class Ring:
         wrapper = self.folder / "gpucheck"
         wrapper.write_text(f"""#!/bin/sh
 case "$1" in run) ;; *) exec {GPUCHECK} "$@" ;; esac
-who=job
-case "$*" in *health.json*) who=health ;; *prolog.json*) who=prolog ;; *epilog.json*) who=epilog ;; esac
+case ${{SLURM_SCRIPT_CONTEXT:-job}} in health | prolog | epilog) who=$SLURM_SCRIPT_CONTEXT ;; *) who=job ;; esac
 machine=$(cat {self.folder}/now/$who/"$SLURMD_NODENAME")
 if [ "$machine" = hang ]; then
     [ $who = job ] || trap '' TERM
@@ -213,6 +212,9 @@ def acceptance(ring):
     check("acceptance: the bad node, its code and its GPU", re.search(r"^FAIL +n3 +pcie\.link\.narrow on 0000:29:00\.0", text, re.M), text)
     check("acceptance: the hung node is named", re.search(r"^NO REPORT +n5 +gpucheck hung", text, re.M), text)
     check("acceptance: every node is counted", "5 nodes: 3 passed, 1 failed, 0 unknown, 1 without a report" in text, text)
+    # All reports are of recorded machines: no node's hardware is known, and each node is named.
+    missing = {node for node in NODES if re.search(rf"\b{node}:\s+is\s+expected,\s+and\s+no\s+report\s+of\s+it\s+counts", text)}
+    check("acceptance: the summary knows the job's nodes", missing == set(NODES), text)
     check("acceptance: exit status", "ExitCode=1:0" in ring.slurm("scontrol", "show", "job", job)[1])
     reports = sorted(path.name for path in (ring.folder / "jobs" / f"gpucheck-{job}").glob("*.json"))
     check("acceptance: reports", reports == ["n1.json", "n2.json", "n3.json", "n4.json"], reports)

@@ -18,12 +18,15 @@ GPUCHECK = r"""#!/bin/sh
 echo "$SLURMD_NODENAME $*" >>FOLDER/asked
 case "$1" in report) cat FOLDER/line; exit 0 ;; esac
 mode=$(cat FOLDER/mode)
-while [ $# -gt 1 ]; do [ "$1" = --output ] && report=$2; shift; done
 case $mode in
     hang) trap '' TERM; while :; do sleep 1; done ;;
-    slow) sleep 0.1; echo '{}' >"$report"; exit 0 ;;
+    slow) sleep 0.1; echo '{}'; exit 0 ;;
+    held) echo '{}'; trap '' TERM; sleep 3 9>&- & exit 1 ;;
+    cut) echo '{"verdict":'; exit 1 ;;
+    killed) kill -9 $$ ;;
+    large) printf '{"text":"%0300000d"}' 0; exit 1 ;;
     no-report) exit 1 ;;
-    [0-9]*) [ "$mode" -gt 2 ] || echo '{}' >"$report"; exit "$mode" ;;
+    [0-9]*) [ "$mode" -gt 2 ] || echo '{}'; exit "$mode" ;;
 esac
 """
 SCONTROL = r"""#!/bin/sh
@@ -82,7 +85,8 @@ def gates(place, role, shell):
     """Prolog and epilog: the exit status is all; scontrol is never called."""
     marker = place.state / f"{role}.failed"
     for mode, more, status in (("0", "", 0), ("1", "", 1), ("0", "", 0), ("2", "", 0), ("2", "drain_unknown=yes\n", 1), ("70", "", 0), ("64", "", 0),
-                               ("no-report", "", 0), ("139", "", 0)):
+                               ("no-report", "", 0), ("139", "", 0), ("cut", "", 0), ("killed", "", 0), ("held", "", 1), ("0", "", 0),
+                               ("large", "", 1)):
         place.settings(more)
         place.put(mode=mode)
         code, said, calls, _ = place.run(role, shell)
@@ -109,11 +113,78 @@ def gates(place, role, shell):
     place.put(mode="0")
     lock = place.state / f"{role}.lock"
     lock.unlink()
-    lock.mkdir()  # as on a disk that takes nothing: the shell cannot redirect
-    code, said, _, _ = place.run(role, shell)
-    check(f"{role}: a disk that takes nothing drains nobody", code == 0 and "unknown: cannot write" in said, (code, said))
+    lock.mkdir()  # the shell cannot redirect to it
+    for mode, status in (("0", 0), ("1", 1)):
+        place.put(mode=mode)
+        code, said, _, _ = place.run(role, shell)
+        check(f"{role}: without a place for a lock the look is taken", code == status, (code, said))
     lock.rmdir()
+    place.put(mode="0")
     check(f"{role}: nor in the way", place.run(role, shell)[0] == 0 and not marker.exists())
+    asked = (place.folder / "asked").read_text()
+    runs = [line for line in asked.splitlines() if " run " in line]
+    check(f"{role}: no look is delivered to the config's receiver", runs and all("--no-deliver" in line for line in runs), asked)
+
+
+def without_a_disk(place, shell, *hanging):
+    """A disk that takes nothing drains no healthy node and passes no sick one."""
+    def verdicts(what, kept, hang=()):
+        for role in ("prolog", "epilog"):
+            for mode, status in (("0", 0), ("1", 1), ("2", 0), *((one, 0) for one in hang)):
+                place.put(mode=mode)
+                code, said, calls, seconds = place.run(role, shell)
+                check(f"{what}: {role} with {mode}: exit {status}", code == status and calls == "" and seconds < 30, (code, said))
+                check(f"{what}: {role} with {mode} is said", mode == "0" or ("gpucheck hung" in said) == (mode == "hang"), said)
+                check(f"{what}: {role} names the fault", mode != "1" or "pcie.link.narrow on 0000:29:00.0" in said, said)
+        for mode, want in (("0", ""), *((one, "") for one in hang), ("1", "State=DRAIN Reason=gpucheck: pcie.link.narrow on 0000:29:00.0: expected x16")):
+            place.put(mode=mode, node="State=IDLE X=1\n")
+            code, said, calls, _ = place.run("health", shell)
+            check(f"{what}: health with {mode}", code == 0 and want in calls and bool(calls) == bool(want), calls + said)
+        check(f"{what}: what is kept", kept())
+    # A folder that cannot be made, as on a disk that is read-only: root writes anywhere else.
+    nowhere = Path("/proc/gpucheck-nowhere")
+    place.state = nowhere
+    place.settings()
+    verdicts("no folder", lambda: not nowhere.exists())
+    if os.getuid() == 0:
+        theirs = place.folder / "theirs"
+        theirs.mkdir()
+        os.chown(theirs, 65534, 65534)
+        place.state = theirs
+        place.settings()
+        verdicts("a folder of somebody else", lambda: not list(theirs.iterdir()))
+    small = place.folder / "small"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,mode=0700", "gpucheck", small], capture_output=True).returncode != 0:
+        print("skipped: no tmpfs may be mounted here: a full and a read-only disk were not tried")
+        return
+    try:
+        place.state = small / "state"
+        place.settings()
+        place.put(mode="0")
+        place.run("health", shell)
+        check("pass is kept", place.told() == "pass")
+        (small / "rest").write_bytes(b"x" * 4096)
+        try:
+            with open(small / "rest", "ab", buffering=0) as rest:
+                while rest.write(b"x" * 4096):
+                    pass
+        except OSError:
+            pass  # full
+        verdicts("a full disk", lambda: place.told() == "pass" and not list(place.state.glob("*.new")), hanging)
+        for _ in range(100):  # what was killed may hold a file for a moment
+            done = subprocess.run(["mount", "-o", "remount,ro", small], capture_output=True, text=True)
+            if done.returncode == 0:
+                break
+            time.sleep(0.1)
+        check("read-only", done.returncode == 0, done.stderr)
+        verdicts("a read-only disk", lambda: place.told() == "pass")
+        subprocess.run(["mount", "-o", "remount,rw", small], check=True)
+        (small / "rest").unlink()
+        place.run("health", shell)
+        check("a disk with room again", "drained" in place.told() and (place.state / "health.json").read_text() == "{}\n", place.told())
+    finally:
+        subprocess.run(["umount", "--lazy", small], check=True)
 
 
 def read(path):
@@ -164,6 +235,14 @@ def drains(place):
     check("health: a refused update is told", "not drained: scontrol update ended with 1" in place.told(), place.told())
     place.put(line="a'\"`$(touch x)\\;b\x01=c\nsecond\n", **{"update-status": "0"})
     calls = place.run("health")[2]
+    for hostile in ("\xe9\u4e2d " + "x" * 400 + "\n", "$(touch MARK)`touch MARK`'\";touch MARK\n", "-M all State=RESUME\n", "\n", "\xff" * 5000):
+        place.put(line=hostile.replace("MARK", str(place.folder / "mark")), node=f"State=IDLE X=1\n   Reason={'n$(touch m)' * 60}\xe9 [a b@c]\n")
+        reasons = [call.partition("Reason=")[2] for call in place.run("health")[2].splitlines() if call.startswith("update")]
+        check(f"health: {hostile[:9]!r} is one short reason", len(reasons) == 1 and reasons[0].startswith("gpucheck: ") and len(reasons[0]) <= 200
+              and not set(reasons[0]) & set("$`'\"\\=\n") and reasons[0].isascii() and not (place.folder / "mark").exists(), reasons)
+        check("health: one line is told", len(place.told().splitlines()) == 1 and place.told().isascii(), place.told())
+    place.put(line="a'\"`$(touch x)\\;b\x01=c\nsecond\n", node="State=IDLE X=1\n")
+    calls = place.run("health")[2]
     check("health: nothing in a reason that a shell or scontrol could read", "Reason=gpucheck: a____(touch x)_;b__c" in calls and "second" not in calls, calls)
 
 
@@ -199,7 +278,8 @@ def hostile(place):
 
 def main():
     shells = [shell for shell in ("dash", "bash") if shutil.which(shell)] or ["sh"]
-    for what, arguments in [(gates, ("prolog", shells[0])), (gates, ("epilog", shells[-1])), (drains, ()), (hostile, ())]:
+    for what, arguments in [(gates, ("prolog", shells[0])), (gates, ("epilog", shells[-1])), (drains, ()), (hostile, ()),
+                            (without_a_disk, (shells[0], "hang")), (without_a_disk, (shells[-1],))]:
         with tempfile.TemporaryDirectory(prefix="slurm") as name:
             Path(name).chmod(0o755)
             what(Place(Path(name)), *arguments)
