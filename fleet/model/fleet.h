@@ -90,6 +90,7 @@ struct Fleet {
     std::vector<NodeReport> conflicting;  ///< of one report_id, with different content: no evidence, kept so
                                           ///< that a summary of summaries finds them again
     std::vector<Rejected> rejected;
+    std::vector<std::string> remarks;  ///< on what was given beside reports: labels of nobody; no evidence
 };
 
 }  // namespace gpucheck::fleet
