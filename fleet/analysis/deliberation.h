@@ -118,6 +118,8 @@ void find_liars(Deliberation& work);
 
 /// Nodes whose driver, kernel or firmware their peers do not have.
 void find_unlike(Deliberation& work);
+/// GPUs that two nodes claim to have at one time.
+void find_doubles(Deliberation& work, std::vector<std::string>& notes);
 void find_offenders(Deliberation& work, std::vector<Offender>& offenders);
 void apply_policy(Deliberation& work);
 std::vector<Common> find_commons(const Deliberation& work);

@@ -36,6 +36,9 @@ void add_judge_options(CLI::App& app, JudgeOptions& options, bool baseline) {
     app.add_option("--labels", options.read.labels_file,
                    "What you know of the nodes (rack, image): CSV with the node first, and a line of names")
         ->option_text("FILE");
+    app.add_option("--now", options.now,
+                   "Judge ages and dates as at TIME (2026-11-30T10:00:00Z), not as at the clock's")
+        ->option_text("TIME");
     app.add_option("--keys", options.read.keys_folder,
                    "Trust signatures by the public keys in DIR (*.pem, *.pub), and no others")
         ->option_text("DIR");

@@ -16,6 +16,7 @@ struct JudgeOptions {
     ReadOptions read;
     std::string policy_file, baseline_file;  ///< empty: the default policy; no baseline
     bool knows_other_keys = false;           ///< of enrolled machines: serve
+    std::string now;                         ///< when it is judged; empty: the clock says
 };
 
 struct SummaryOptions {

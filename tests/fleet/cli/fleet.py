@@ -21,6 +21,7 @@ from reports import failing, report
 
 GPUCHECK, FLEET, SOURCE = sys.argv[1], sys.argv[2], Path(sys.argv[3])
 SCHEMA = jsonschema.Draft202012Validator(json.loads((SOURCE / "docs/fleet.schema.json").read_text()))
+NOW = "2026-11-30T12:00:00Z"  # of the day of the reports, whatever day it is
 problems = []
 
 
@@ -29,8 +30,10 @@ def check(what, fine, more=""):
         problems.append(f"{what}: {more}" if more != "" else what)
 
 
-def fleet(*arguments, program=FLEET, **options):
-    return subprocess.run([program, *map(str, arguments)], capture_output=True, timeout=120, **options)
+def fleet(*arguments, program=FLEET, now=NOW, **options):
+    decides = {"summary", "baseline", "compare", "html"} & set(map(str, arguments[:2]))
+    clock = ["--now", now] if decides and now else []
+    return subprocess.run([program, *map(str, arguments), *clock], capture_output=True, timeout=120, **options)
 
 
 def write(folder, reports):
@@ -83,6 +86,28 @@ def decisions(scratch):
     check("--top counts what it leaves out", b" more" in done.stdout, done.stdout)
 
 
+def dates(scratch):
+    """A clock that is wrong neither displaces a fault nor makes anybody old."""
+    later = report(15, seed=2, created="2099-01-01T00:00:00Z")
+    folder = write(scratch / "dates", healthy(15) + [failing(15), later])
+    done = fleet("summary", folder)
+    check("a report of 2099 does not displace a fault", done.returncode == 1 and b"1 rejected" in done.stdout and
+          b"1 report has a date that cannot be believed" in b" ".join(done.stdout.split()), done.stdout)
+    alone = write(scratch / "alone", healthy(15) + [later])
+    done = fleet("summary", alone)
+    check("nobody is accepted on such a date", done.returncode == 2 and b"15 accepted" in done.stdout and
+          b"later than now, which is 2026-11-30T12:00:00Z" in b" ".join(done.stdout.split()), done.stdout)
+    policy = scratch / "policy.json"
+    policy.write_text(json.dumps({"schema_version": 1, "name": "young", "max_age_hours": 48, "rules": []}))
+    good = write(scratch / "young", healthy(16))
+    for now, status in ((NOW, 0), ("2026-12-02T09:59:00Z", 0), ("2026-12-02T12:01:00+02:00", 2), (None, None)):
+        done = fleet("summary", good, "--policy", policy, now=now)
+        check(f"age at {now}", status is None or done.returncode == status, done.stdout)
+    check("a time that is none", fleet("summary", good, now="yesterday").returncode == 64 and fleet("summary", good, now="2026-11-30").returncode == 64)
+    done = fleet("compare", good, write(scratch / "month", healthy(16, seed=2, created="2026-12-30T00:00:00Z")), "--policy", policy, now="2026-12-30T01:00:00Z")
+    check("what is compared with may be old", done.returncode == 0, done)
+
+
 def forms(scratch):
     """The same reports in any form and order give the same bytes."""
     everything = healthy(14) + [failing(14), report(15, factor=0.93), failing(1, seed=2, node="node-001")]
@@ -130,7 +155,7 @@ def forms(scratch):
         packed.write_bytes(subprocess.run(command, input=together, capture_output=True, check=True).stdout)
         done = fleet("summary", packed, "--format", "json")
         check(f"{suffix} is read", nodes(done) == nodes(expected), done.stderr)
-    done = subprocess.run(["bash", "-c", f'"{FLEET}" summary <(cat "{folder}"/*.json) --format json'], capture_output=True, timeout=60)
+    done = subprocess.run(["bash", "-c", f'"{FLEET}" summary <(cat "{folder}"/*.json) --format json --now {NOW}'], capture_output=True, timeout=60)
     check("what a shell hands over is read", done.returncode == 1 and nodes(done) == nodes(expected), done.stderr)
 
 
@@ -150,11 +175,11 @@ def statuses(scratch):
     check("--output writes the file alone", done.returncode == 0 and not done.stdout and json.loads(target.read_text())["decision"] == "accept" and
           stat.S_IMODE(target.stat().st_mode) == 0o644, done)
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([FLEET, "summary", str(good)], stdout=full, stderr=subprocess.PIPE, timeout=60)
+        done = subprocess.run([FLEET, "summary", str(good), "--now", NOW], stdout=full, stderr=subprocess.PIPE, timeout=60)
     check("a full disk is said", done.returncode == 70 and b"full" in done.stderr, done)
     many = write(scratch / "many", healthy(300))
     for arguments in (["summary", many, "--format", "json"], ["summary", many, "--format", "jsonl"], ["summary", many]):
-        child = subprocess.Popen([FLEET, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        child = subprocess.Popen([FLEET, *map(str, arguments), "--now", NOW], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         child.stdout.read(10)
         child.stdout.close()
         noise = child.stderr.read()
@@ -280,7 +305,7 @@ def terminals(scratch):
     good = write(scratch / "good", healthy())
     for environment, coloured in (({"TERM": "xterm"}, True), ({"TERM": "xterm", "NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)):
         main, other = pty.openpty()
-        child = subprocess.Popen([FLEET, "summary", str(good)], stdout=other, env=environment)
+        child = subprocess.Popen([FLEET, "summary", str(good), "--now", NOW], stdout=other, env=environment)
         os.close(other)
         seen = b""
         while True:
@@ -348,7 +373,7 @@ def recorded(scratch):
 
 
 def main():
-    for part in (decisions, forms, statuses, unreadable, hostile, baselines, policies, pages, comparisons, terminals, starting, recorded):
+    for part in (decisions, dates, forms, statuses, unreadable, hostile, baselines, policies, pages, comparisons, terminals, starting, recorded):
         with tempfile.TemporaryDirectory() as name:
             part(Path(name))
     for problem in problems:
