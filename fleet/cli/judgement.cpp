@@ -62,6 +62,7 @@ int decide(const JudgeOptions& options, const std::vector<std::string>& paths, D
         complain(*error);
         return kUsage;
     }
+    for (const std::string& remark : decided.fleet.remarks) complain(remark);
     const Judgement& judge = decided.judge;
     decided.analysis = analyse(decided.fleet, judge.policy, judge.baseline ? &*judge.baseline : nullptr);
     return 0;

@@ -237,11 +237,58 @@ def hostile(scratch):
           len({row["where"].split(".json")[0] for row in document["rejected"]}) + document["counts"]["reports"] >= 250, done.stderr)
 
 
+def words(scratch):
+    """What an operator reads: no name that is not seen, no sentence twice, no word of the command line unnamed."""
+    for name, shown in (("   ", '"\\x20\\x20\\x20"'), ("\u00a0", '"\\xc2\\xa0"'), ("end ", '"end\\x20"'), ("a b", "  a b\n")):
+        folder = write(scratch / f"blank-{name.encode().hex()}", healthy(15) + [failing(15, node=name)])
+        text = fleet("summary", folder).stdout.decode()
+        check(f"the name {name!r} is seen", f"reject  {shown}" in text if shown[0] == '"' else shown in text, text[:600])
+    folder = write(scratch / "twice", healthy(15) + [report(15, factor=0.8)])
+    text = " ".join(fleet("summary", folder).stdout.decode().split("Slow against")[0].split())
+    check("two rules over one outlier say it once", text.count("bf16_tflops 588.6 against") == 1, text)
+    rules = [reason["rule"] for row in map(json.loads, fleet("summary", folder, "--format", "jsonl").stdout.splitlines()) for reason in row["reasons"]]
+    check("programs see both rules", {"slow", "slow arithmetic"} <= set(rules), rules)
+    for typed, near in (("foo", b"summary, baseline"), ("sumary", b"did you mean summary?"), ("Compare", b"did you mean compare?")):
+        done = fleet(typed)
+        check(f"{typed} is named", done.returncode == 64 and f"'{typed}'".encode() in done.stderr and near in done.stderr and not done.stdout, done)
+    labels = scratch / "labels.csv"
+    for row, said in (("node-003,r7", False), ("elsewhere,r7", True)):
+        labels.write_text(f"node,rack\n{row}\n")
+        done = fleet("summary", folder, "--labels", labels)
+        check(f"labels of {row}", (b"names none of the nodes" in done.stderr) == said, done.stderr)
+
+
+def cut(scratch):
+    """A summary or report from which something was taken is no evidence."""
+    folder = write(scratch / "cut", healthy(15) + [failing(15)])
+    whole = json.loads(fleet("summary", folder, "--format", "json").stdout)
+    kept = scratch / "kept.json"
+    for what, change in (("its bad report", {"reports": [row for row in whole["reports"] if row["verdict"] == "pass"]}), ("its reports", {"reports": []}),
+                         ("its nodes", {"nodes": []}), ("its counts", {"counts": {}})):
+        kept.write_text(json.dumps({**whole, **change}))
+        done = fleet("summary", kept)
+        check(f"a summary without {what}", b"is a summary" in done.stdout and
+              done.returncode == (2 if "reports" in change else 1), done.stdout)
+    kept.write_text(json.dumps(whole))
+    check("the whole one is read", fleet("summary", kept).returncode == 1)
+    bare = report(15)
+    bare["checks"] = bare["checks"][:1]
+    named = report(16, injected="")
+    for what, each in (("without its checks", bare), ("with a fault without a name", named)):
+        done = fleet("summary", write(scratch / what.replace(" ", "-"), healthy(15) + [each]))
+        check(f"a report {what}", done.returncode == 2 and done.stdout.startswith(b"NOT ENOUGH"), done.stdout)
+
+
 def baselines(scratch):
     good = write(scratch / "good", healthy())
     kept = scratch / "baseline.json"
     done = fleet("baseline", good, "--output", kept)
     check("a baseline is written", done.returncode == 0 and json.loads(kept.read_text()), done)
+    (good / "broken.json").write_text("{")
+    done = fleet("baseline", good)
+    check("a baseline of what could not all be read", done.returncode == 2 and done.stdout == kept.read_bytes() and b"1 input not read" in done.stderr, done)
+    check("nothing is worse in what was not read", fleet("compare", good, good).returncode == 2)
+    (good / "broken.json").unlink()
     check("a baseline does not depend on order", fleet("baseline", *sorted(good.iterdir(), reverse=True)).stdout == kept.read_bytes())
     small = report(1, factor=0.85, seed=5, gpu_count={"expected": 4, "pci": 4, "bound": 4})
     small["gpus"] = small["gpus"][:4]
@@ -373,7 +420,7 @@ def recorded(scratch):
 
 
 def main():
-    for part in (decisions, dates, forms, statuses, unreadable, hostile, baselines, policies, pages, comparisons, terminals, starting, recorded):
+    for part in (decisions, dates, forms, statuses, unreadable, hostile, words, cut, baselines, policies, pages, comparisons, terminals, starting, recorded):
         with tempfile.TemporaryDirectory() as name:
             part(Path(name))
     for problem in problems:
