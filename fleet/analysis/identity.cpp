@@ -43,6 +43,7 @@ bool same_gpu(const Sighting& a, const Sighting& b) {
 std::vector<Sighting> sightings_of(const Deliberation& work) {
     const Clock clock(work.fleet, work.policy);
     std::vector<Sighting> all;
+    all.reserve(work.fleet.reports.size() * 8);  // growing would need it three times over
     for (std::size_t node = 0; node < work.nodes.size(); ++node) {
         if (!work.counts[node]) continue;
         const auto collect = [&](std::size_t index, bool speaks) {
