@@ -77,6 +77,12 @@ std::string_view metric_of(const ExperimentResult& result, const Quantity& quant
     return {};
 }
 
+std::vector<std::string_view> metric_names() {
+    std::vector<std::string_view> names;
+    for (const Name& name : kNames) names.push_back(name.metric);
+    return names;
+}
+
 bool is_sound(const ExperimentResult& result) {
     return result.ran.is(true) && result.timed.is(true) && result.values_checked.known() &&
            result.values_expected.is(*result.values_checked) &&

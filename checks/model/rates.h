@@ -26,4 +26,7 @@ bool is_sound(const ExperimentResult& result);
 /// The sound ones of the results, in their order. They point into `results`.
 std::vector<MeasuredRate> sound_rates(const std::vector<ExperimentResult>& results);
 
+/// Every name that metric_of gives.
+std::vector<std::string_view> metric_names();
+
 }  // namespace gpucheck

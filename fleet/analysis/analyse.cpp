@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 
 #include "fleet/analysis/deliberation.h"
+#include "fleet/analysis/excuse.h"
 #include "fleet/analysis/metric_judge.h"
 
 namespace gpucheck::fleet {
@@ -125,36 +125,6 @@ void note_excused(const Deliberation& work, Analysis& analysis) {
         analysis.notes.push_back(counted(count, "node") + " with no evidence: " + rule);
 }
 
-/// One GPU in two places at the newest reports of both: it moved between them, or somebody copied its name.
-void note_doubles(const Deliberation& work, Analysis& analysis) {
-    struct Seen {
-        std::size_t hash;
-        std::string_view identity;
-        std::size_t node;
-        auto operator<=>(const Seen&) const = default;
-    };
-    std::vector<Seen> seen;
-    for (std::size_t node = 0; node < work.nodes.size(); ++node) {
-        for (const Gpu& gpu : work.report(node).gpus) {
-            if (work.counts[node] && !gpu.identity.empty())
-                seen.push_back({std::hash<std::string>{}(gpu.identity), gpu.identity, node});
-        }
-    }
-    std::sort(seen.begin(), seen.end());
-    std::size_t doubles = 0;
-    std::string example;
-    for (std::size_t i = 1; i < seen.size(); ++i) {
-        if (seen[i].identity != seen[i - 1].identity) continue;
-        ++doubles;
-        const std::string text = std::string(seen[i].identity) + " in " + work.report(seen[i - 1].node).node +
-                                 " and " + work.report(seen[i].node).node;
-        if (example.empty() || text < example) example = text;
-    }
-    if (doubles != 0)
-        analysis.notes.push_back(std::to_string(doubles) + " GPUs are named twice, such as " + example +
-                                 ": moved between the reports, or not told apart");
-}
-
 void keep_notes(Deliberation& work, Analysis& analysis) {
     constexpr std::size_t kMost = 100;
     std::size_t left_out = 0;
@@ -194,7 +164,7 @@ Analysis analyse(const Fleet& fleet, const Policy& policy, const Baseline* basel
     work.counts = std::move(selection.counts);
     analysis.notes = std::move(selection.notes);
     note_excused(work, analysis);
-    note_doubles(work, analysis);
+    find_doubles(work, analysis.notes);
     group_nodes(work);
     for (std::size_t group = 0; group < work.groups.size(); ++group) {
         for (const Name metric : work.groups[group].metrics)
@@ -220,8 +190,11 @@ Analysis analyse(const Fleet& fleet, const Policy& policy, const Baseline* basel
 Baseline learn(const Fleet& fleet, const Policy& policy) {
     Baseline baseline;
     const Analysis analysis = analyse(fleet, policy, nullptr);
-    for (const NodeResult& node : analysis.nodes)
-        baseline.created = std::max(baseline.created, fleet.reports[node.report].created);
+    const Clock clock(fleet, policy);
+    for (const NodeResult& node : analysis.nodes) {
+        const NodeReport& report = fleet.reports[node.report];
+        if (clock.wrong(report).empty()) baseline.created = std::max(baseline.created, report.created);
+    }
     for (const Group& group : analysis.groups) {
         for (const MetricSummary& metric : group.metrics) {
             if (!metric.judged || !metric.centre) continue;

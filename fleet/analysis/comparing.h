@@ -60,7 +60,7 @@ struct Shifts {
 class Comparing {
   public:
     Comparing(const Fleet& before, const Fleet& after, const Policy& policy)
-        : before_(before, policy), after_(after, policy) {}
+        : before_(before, of_its_day(before, policy)), after_(after, policy) {}
     Comparison compare();
 
   private:

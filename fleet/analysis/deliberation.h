@@ -101,6 +101,12 @@ MetricSummary judge_metric(Deliberation& work, std::size_t group, Name metric);
 /// What a rule finds: `gpu` alone for measurements, the whole node where it is compared as one.
 void apply_rules(Deliberation& work, const WorkGroup& group, const Outlier& outlier, double goodness_ratio,
                  bool beyond, bool capped);
+/// The members of a rule that speak of the node and not of a measurement or a board. `gpu` -1: any.
+bool speaks_of(const Deliberation& work, const Rule& rule, const NodeReport& report, int gpu);
+/// Bars in a measurement's own unit, where nobody knows a normal.
+void apply_values(Deliberation& work);
+/// Nodes that a rule over measurements speaks of and could not be applied to.
+void find_unapplied(Deliberation& work);
 /// Rules that need no peers: a value in its own unit, or a ratio alone.
 bool has_plain_rules(const Policy& policy, std::string_view metric);
 void apply_missing(Deliberation& work, const WorkGroup& group, Name metric, const std::vector<Cell>& column);
@@ -112,6 +118,8 @@ void find_liars(Deliberation& work);
 
 /// Nodes whose driver, kernel or firmware their peers do not have.
 void find_unlike(Deliberation& work);
+/// GPUs that two nodes claim to have at one time.
+void find_doubles(Deliberation& work, std::vector<std::string>& notes);
 void find_offenders(Deliberation& work, std::vector<Offender>& offenders);
 void apply_policy(Deliberation& work);
 std::vector<Common> find_commons(const Deliberation& work);

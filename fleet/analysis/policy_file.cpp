@@ -7,6 +7,7 @@
 #include "checks/specs/data_file.h"
 #include "checks/specs/row_reader.h"
 #include "fleet/analysis/files.h"
+#include "fleet/analysis/policy_names.h"
 
 namespace gpucheck::fleet {
 namespace {
@@ -42,12 +43,27 @@ bool plain_metric(const std::string& metric) {
     return stars == 0 || (stars == 1 && (metric.starts_with('*') || metric.ends_with('*')));
 }
 
-void check_sense(RowReader& reader, const Rule& rule) {
+void complain_if(RowReader& reader, const std::string& wrong) {
+    if (!wrong.empty()) reader.complain(wrong);
+}
+
+/// A name that nothing has is a slip, and its rule would never speak.
+void check_names(RowReader& reader, const Rule& rule) {
     for (const std::string& code : rule.codes) {
         if (!plain_code(code)) reader.complain("code '" + code + "' may hold '*' only as '.*' at its end");
+        complain_if(reader, wrong_code(code));
     }
+    for (const std::string& board : rule.boards) complain_if(reader, wrong_board(board));
     if (!plain_metric(rule.metric))
         reader.complain("metric '" + rule.metric + "' may hold one '*', at its beginning or its end");
+    if (!rule.metric.empty()) complain_if(reader, wrong_metric(rule.metric));
+}
+
+void check_sense(RowReader& reader, const Rule& rule) {
+    check_names(reader, rule);
+    if (rule.value_below && !rule.metric.empty() && names_a_time(rule.metric))
+        reader.complain("value_below cannot be over '" + rule.metric +
+                        "': a time is among it, of which less is better");
     const bool bars = rule.ratio_below || rule.z_below || rule.value_below;
     if (rule.missing_metric && rule.metric.empty()) reader.complain("missing_metric needs a metric");
     if (rule.missing_metric && bars)

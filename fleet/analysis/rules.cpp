@@ -40,8 +40,7 @@ const Problem* problem_for(const Deliberation& work, const Rule& rule, const Nod
 }
 
 bool matches_node(const Deliberation& work, const Rule& rule, const NodeReport& report, int gpu) {
-    if (!rule.verdicts.empty() && !holds(rule.verdicts, report.verdict)) return false;
-    if (about_problems(rule) && problem_for(work, rule, report, gpu) == nullptr) return false;
+    if (!speaks_of(work, rule, report, gpu)) return false;
     return rule.boards.empty() || std::any_of(report.gpus.begin(), report.gpus.end(), [&](const Gpu& each) {
                return holds(rule.boards, work.text(each.board));
            });
@@ -52,7 +51,7 @@ bool about_metric(const Rule& rule, const WorkGroup& group, std::string_view met
            (rule.boards.empty() || holds(rule.boards, group.group.key.board));
 }
 
-std::string measured_text(const Deliberation& work, const Hit& hit) {
+std::string measured_text(const Deliberation& work, const Rule& rule, const Hit& hit) {
     const Outlier& o = hit.worst;
     const NodeReport& report = work.report(o.node);
     if (!hit.missing.empty()) {
@@ -62,6 +61,11 @@ std::string measured_text(const Deliberation& work, const Hit& hit) {
             text += (i == 0 ? "" : ", ") + work.text(hit.missing[i]);
         return hit.missing.size() > 4 ? text + " and " + std::to_string(hit.missing.size() - 4) + " more"
                                       : text;
+    }
+    if (rule.value_below && !rule.ratio_below && !rule.z_below) {
+        const std::string text = "GPU " + work.text(report.gpus[o.gpu].bdf) + ": " + o.metric + " " +
+                                 number(o.value) + ", and " + number(*rule.value_below) + " is demanded";
+        return hit.gpus > 1 ? text + "; " + std::to_string(hit.gpus) + " measurements of it like this" : text;
     }
     std::string text = o.against == Against::nodes
                            ? "the whole node: median " + o.metric
@@ -82,7 +86,7 @@ void apply_hits(Deliberation& work) {
         const bool weaker = hit.capped && rule.decision == Decision::reject;
         const bool whole = hit.worst.against == Against::nodes || !hit.missing.empty();
         work.add(place.first, weaker ? Decision::quarantine : rule.decision, rule.name,
-                 measured_text(work, hit), whole ? -1 : static_cast<int>(hit.worst.gpu));
+                 measured_text(work, rule, hit), whole ? -1 : static_cast<int>(hit.worst.gpu));
     }
 }
 
@@ -142,6 +146,13 @@ void apply_safety(Deliberation& work, std::size_t node, const Waived& waived) {
                      " GPUs are there");
     if (!work.policy.accept_unknown && !waived.unknowns)
         work.add(node, Decision::no_evidence, "unknown", "something that had to be looked at could not be");
+    const auto unjudged = std::count_if(report.gpus.begin(), report.gpus.end(), [](const Gpu& gpu) {
+        return gpu.verdict == Verdict::unknown || gpu.verdict == Verdict::not_applicable;
+    });
+    if (!work.policy.accept_unknown && waived.unknowns && unjudged != 0)
+        work.add(node, Decision::no_evidence, "unknown",
+                 "nothing was found out about " + std::to_string(unjudged) + " of its " +
+                     std::to_string(report.gpus.size()) + " GPUs");
     if (report.verdict == Verdict::not_applicable || report.gpus.empty())
         work.add(node, Decision::no_evidence, "nothing looked at", "its report judges no GPU");
     if (work.policy.accept_uncompared || report.gpus.empty()) return;
@@ -172,6 +183,11 @@ void mark_problems(Deliberation& work, std::size_t node) {
 
 }  // namespace
 
+bool speaks_of(const Deliberation& work, const Rule& rule, const NodeReport& report, int gpu) {
+    if (!rule.verdicts.empty() && !holds(rule.verdicts, report.verdict)) return false;
+    return !about_problems(rule) || problem_for(work, rule, report, gpu) != nullptr;
+}
+
 bool has_plain_rules(const Policy& policy, std::string_view metric) {
     return std::any_of(policy.rules.begin(), policy.rules.end(), [&](const Rule& rule) {
         return !rule.z_below && (rule.ratio_below || rule.value_below) && !rule.metric.empty() &&
@@ -193,16 +209,17 @@ void apply_rules(Deliberation& work, const WorkGroup& group, const Outlier& outl
         if (rule.z_below && outlier.z > *rule.z_below) continue;
         if (rule.ratio_below && goodness_ratio >= *rule.ratio_below) continue;
         if (rule.value_below && outlier.value >= *rule.value_below) continue;
+        const bool weak = capped && (rule.ratio_below || rule.z_below);  // a bare value needs no peers
         if (!matches_node(work, rule, work.report(outlier.node), whole ? -1 : static_cast<int>(outlier.gpu)))
             continue;
         const auto [place, fresh] =
             work.hits.emplace(std::pair(static_cast<std::uint32_t>(outlier.node), index), Hit{});
         Hit& hit = place->second;
         ++hit.gpus;
-        if (!fresh && hit.capped == capped && hit.worst.z <= outlier.z) continue;
-        if (!fresh && capped && !hit.capped) continue;  // what rejects outweighs what does not
+        if (!fresh && hit.capped == weak && hit.worst.z <= outlier.z) continue;
+        if (!fresh && weak && !hit.capped) continue;  // what rejects outweighs what does not
         hit.worst = outlier;
-        hit.capped = capped;
+        hit.capped = weak;
     }
 }
 
@@ -239,7 +256,9 @@ void apply_missing(Deliberation& work, const WorkGroup& group, Name metric, cons
 }
 
 void apply_policy(Deliberation& work) {
+    apply_values(work);
     apply_hits(work);
+    find_unapplied(work);
     for (std::size_t node = 0; node < work.nodes.size(); ++node) {
         if (!work.counts[node]) continue;
         const Waived waived = apply_node_rules(work, node);

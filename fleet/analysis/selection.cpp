@@ -5,6 +5,8 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "fleet/analysis/identity.h"
+
 namespace gpucheck::fleet {
 namespace {
 
@@ -112,77 +114,74 @@ std::vector<std::size_t> distinct(const Fleet& fleet, const Order& order, std::v
     return kept;
 }
 
-/// Why a report is no evidence about hardware; empty: it is.
-struct Excuse {
-    std::string rule, text;
+/// The reports of one key, newest first, into the one that speaks and the others.
+class Choice {
+  public:
+    Choice(const Fleet& fleet, const Policy& policy, const Clock& clock, const std::vector<std::size_t>& all,
+           std::size_t first, std::size_t end)
+        : fleet_(&fleet) {
+        std::vector<std::size_t> timeless;
+        std::size_t dated = end;
+        std::vector<std::size_t> real;
+        for (std::size_t each = first; each < end; ++each) {
+            const NodeReport& report = fleet.reports[all[each]];
+            const Excuse excuse = excuse_of(report, policy, clock);
+            if (excuse.rule.empty()) real.push_back(all[each]);
+            if (excuse.rule == "date") timeless.push_back(all[each]);
+            if (dated == end && excuse.rule != "date") dated = each;
+        }
+        counts = !real.empty();
+        const std::size_t speaks = counts ? real.front() : all[dated != end ? dated : first];
+        result.report = speaks;
+        for (std::size_t each = first; each < end; ++each) {
+            if (all[each] != speaks) result.earlier.push_back(all[each]);
+        }
+        if (!counts) {
+            const Excuse excuse = excuse_of(fleet.reports[speaks], policy, clock);
+            say(excuse.rule, excuse.text);
+        }
+        for (const std::size_t each : timeless) {
+            if (each != speaks) tell_undated(fleet.reports[each], clock.wrong(fleet.reports[each]));
+        }
+        if (counts) tell_strangers(real);
+    }
+
+    NodeResult result;
+    bool counts = false;
+    std::size_t undated = 0;  ///< reports beside the one that speaks
+
+  private:
+    void say(std::string rule, std::string text) {
+        result.reasons.push_back({Decision::no_evidence, std::move(rule), std::move(text), -1});
+    }
+    /// A report of an unknown time may be the newest: what is bad in it is not outdone by a better one.
+    void tell_undated(const NodeReport& report, const std::string& wrong) {
+        ++undated;
+        if (report.verdict > fleet_->reports[result.report].verdict)
+            say("date", "another report of it ends with " + std::string(gpucheck::name_of(report.verdict)) +
+                            ", and " + wrong + ": nobody knows which of the two is newer");
+    }
+    void tell_strangers(const std::vector<std::size_t>& real) {
+        for (std::size_t each = 1; each < real.size(); ++each) {
+            const NodeReport &newer = fleet_->reports[real[each - 1]], &older = fleet_->reports[real[each]];
+            if (!strangers(newer, older)) continue;
+            return say("two machines",
+                       "two machines share its name, or its hardware was exchanged: its reports of " +
+                           older.created + " and " + newer.created +
+                           " have no GPU in common; leave the older out if it was exchanged");
+        }
+    }
+
+    const Fleet* fleet_;
 };
 
-Excuse excuse_of(const NodeReport& report, const Policy& policy, std::optional<double> newest_s) {
-    if (report.simulated)
-        return {"simulated",
-                "its report is of a recorded machine or fake drivers: it says nothing about this hardware"};
-    if (report.injected)
-        return {"injected", "a fault was injected on purpose: a rehearsal says nothing about this hardware"};
-    if (!policy.accept_unverified && !report.verified)
-        return {"unverified",
-                "its signature was not checked against a trusted key, which the policy demands"};
-    if (policy.max_age_hours <= 0) return {};
-    const auto created_s = seconds_of(report.created);
-    if (!created_s || !newest_s)
-        return {"stale", "its time '" + report.created + "' cannot be read, and the policy limits the age"};
-    const double hours = (*newest_s - *created_s) / 3600;
-    if (hours <= policy.max_age_hours) return {};
-    return {"stale", "its report is " + std::to_string(static_cast<long long>(hours)) +
-                         " hours older than the newest of the fleet; the policy allows " +
-                         std::to_string(static_cast<long long>(policy.max_age_hours))};
-}
-
 }  // namespace
-
-std::optional<double> seconds_of(const std::string& time) {
-    // "2026-11-30T21:44:06Z", "2026-11-30T21:44:06.5+01:00"
-    constexpr std::string_view kShape = "dddd-dd-ddTdd:dd:dd";
-    if (time.size() < kShape.size() + 1 || time.size() > 40) return std::nullopt;
-    const auto digit = [&](std::size_t at) { return time[at] >= '0' && time[at] <= '9'; };
-    for (std::size_t at = 0; at < kShape.size(); ++at) {
-        if (kShape[at] == 'd' ? !digit(at) : time[at] != kShape[at]) return std::nullopt;
-    }
-    const auto number = [&](std::size_t at, std::size_t digits) {
-        int value = 0;
-        for (std::size_t i = 0; i < digits; ++i) value = value * 10 + (time[at + i] - '0');
-        return value;
-    };
-    std::size_t at = kShape.size();
-    double fraction = 0;
-    if (time[at] == '.') {
-        for (double scale = 0.1; ++at < time.size() && digit(at); scale /= 10)
-            fraction += scale * (time[at] - '0');
-    }
-    double offset_s = 0;
-    if (at + 6 == time.size() && (time[at] == '+' || time[at] == '-') && digit(at + 1) && digit(at + 2) &&
-        time[at + 3] == ':' && digit(at + 4) && digit(at + 5)) {
-        offset_s = (time[at] == '+' ? 60.0 : -60.0) * (number(at + 1, 2) * 60 + number(at + 4, 2));
-    } else if (at + 1 != time.size() || time[at] != 'Z') {
-        return std::nullopt;
-    }
-    const int year = number(0, 4), month = number(5, 2), day = number(8, 2);
-    if (month < 1 || month > 12 || day < 1 || day > 31) return std::nullopt;
-    // Days since 1970 in the proleptic Gregorian calendar: years begin in March, so that leap days come last.
-    const int y = month <= 2 ? year - 1 : year;
-    const int era_day = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    const double days = 365.0 * y + y / 4 - y / 100 + y / 400 + era_day - 719468;
-    return days * 86400 + number(11, 2) * 3600 + number(14, 2) * 60 + number(17, 2) + fraction - offset_s;
-}
 
 Selection select_reports(const Fleet& fleet, const Policy& policy) {
     Selection selection;
     const Order order(fleet);
     std::vector<std::size_t> all = distinct(fleet, order, selection.notes);
-    std::optional<double> newest_s;
-    for (const std::size_t index : all) {
-        const auto created_s = seconds_of(fleet.reports[index].created);
-        if (created_s && (!newest_s || *created_s > *newest_s)) newest_s = created_s;
-    }
+    const Clock clock(fleet, policy);
     const auto key = [&](std::size_t index) -> const std::string& {
         const NodeReport& report = fleet.reports[index];
         return report.key.empty() ? report.node : report.key;
@@ -191,36 +190,24 @@ Selection select_reports(const Fleet& fleet, const Policy& policy) {
         const int by_key = key(a).compare(key(b));
         return by_key != 0 ? by_key < 0 : order.newer(a, b);
     });
-    struct Chosen {
-        NodeResult result;
-        bool counts;
-    };
-    std::vector<Chosen> chosen;
+    std::vector<Choice> chosen;
+    std::size_t undated = 0;
     for (std::size_t first = 0; first < all.size();) {
         std::size_t end = first;
         while (end < all.size() && key(all[end]) == key(all[first])) ++end;
-        std::size_t speaks = end;
-        for (std::size_t each = first; each < end && speaks == end; ++each) {
-            if (excuse_of(fleet.reports[all[each]], policy, newest_s).rule.empty()) speaks = each;
-        }
-        Chosen node{{}, speaks != end};
-        if (speaks == end) {
-            speaks = first;
-            const Excuse excuse = excuse_of(fleet.reports[all[first]], policy, newest_s);
-            node.result.reasons.push_back({Decision::no_evidence, excuse.rule, excuse.text, -1});
-        }
-        node.result.report = all[speaks];
-        for (std::size_t each = first; each < end; ++each) {
-            if (each != speaks) node.result.earlier.push_back(all[each]);
-        }
-        chosen.push_back(std::move(node));
+        chosen.emplace_back(fleet, policy, clock, all, first, end);
+        undated += chosen.back().undated;
         first = end;
     }
-    std::sort(chosen.begin(), chosen.end(), [&](const Chosen& a, const Chosen& b) {
+    if (undated != 0)
+        selection.notes.push_back(std::to_string(undated) +
+                                  (undated == 1 ? " report has a date" : " reports have dates") +
+                                  " that cannot be believed, beside others of the same nodes that speak");
+    std::sort(chosen.begin(), chosen.end(), [&](const Choice& a, const Choice& b) {
         const int by_name = fleet.reports[a.result.report].node.compare(fleet.reports[b.result.report].node);
         return by_name != 0 ? by_name < 0 : key(a.result.report) < key(b.result.report);
     });
-    for (Chosen& node : chosen) {
+    for (Choice& node : chosen) {
         selection.nodes.push_back(std::move(node.result));
         selection.counts.push_back(node.counts);
     }

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "fleet/analysis/excuse.h"
 #include "fleet/model/policy.h"
 
 namespace gpucheck::fleet {
@@ -17,10 +17,9 @@ struct Selection {
 };
 
 /// One result a node: the newest report that counts, else the newest of all with the reason why it does not.
-/// A report id counts once. The same for every order of `fleet.reports`.
+/// A date that cannot be believed wins over none.
+/// Reports of one name that have no GPU in common are of two machines. A report id counts once. The same for
+/// every order of `fleet.reports`.
 Selection select_reports(const Fleet& fleet, const Policy& policy);
-
-/// Seconds since 1970 of an RFC 3339 time; nullopt when it is none.
-std::optional<double> seconds_of(const std::string& time);
 
 }  // namespace gpucheck::fleet

@@ -18,6 +18,7 @@ int baseline(const BaselineOptions& options) {
         complain(*error);
         return kUsage;
     }
+    for (const std::string& remark : fleet.remarks) complain(remark);
     if (!fleet.rejected.empty()) {
         const Rejected& first = fleet.rejected.front();
         complain(report::plural(fleet.rejected.size(), "input") + " not read, the first: " + first.where +
@@ -29,7 +30,9 @@ int baseline(const BaselineOptions& options) {
         complain("no measurement of enough GPUs of one kind: there is nothing to call normal");
         return kNotEnough;
     }
-    return deliver(options.output, [&](const Sink& sink) { sink(write_baseline(learned)); });
+    const int written = deliver(options.output, [&](const Sink& sink) { sink(write_baseline(learned)); });
+    // It is what is normal of the rest, and whoever asked for all of them has to know.
+    return written == 0 && !fleet.rejected.empty() ? kNotEnough : written;
 }
 
 }  // namespace gpucheck::fleet

@@ -15,11 +15,12 @@ void note_rejected(Comparison& comparison, const Fleet& fleet, const std::string
         comparison.notes.push_back("not read of " + which + ": " + row.where + ": " + row.why);
 }
 
-int status_of(const Comparison& comparison) {
+int status_of(const Comparison& comparison, bool all_read) {
     if (comparison.nodes_both == 0) return kNotEnough;
     const bool worse = std::any_of(comparison.significant.begin(), comparison.significant.end(),
                                    [](const Change& change) { return change.worse; });
-    return worse ? kRejected : kAccepted;
+    if (worse) return kRejected;
+    return all_read ? kAccepted : kNotEnough;
 }
 
 }  // namespace
@@ -42,6 +43,9 @@ int compare(const CompareOptions& options) {
             return kUsage;
         }
     }
+    for (const Fleet* fleet : {&before, &after}) {
+        for (const std::string& remark : fleet->remarks) complain(remark);
+    }
     Comparison comparison = compare(before, after, std::get<Judgement>(loaded).policy);
     note_rejected(comparison, before, "OLD");
     note_rejected(comparison, after, "NEW");
@@ -52,7 +56,7 @@ int compare(const CompareOptions& options) {
         if (options.format == "json") return comparison_json(comparison, sink);
         sink(comparison_text(comparison, show));
     });
-    return written != 0 ? written : status_of(comparison);
+    return written != 0 ? written : status_of(comparison, before.rejected.empty() && after.rejected.empty());
 }
 
 }  // namespace gpucheck::fleet

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "agent/report/report_id.h"
 #include "fleet/analysis/files.h"
 #include "fleet/cli/expected.h"
 #include "fleet/cli/output.h"
@@ -40,6 +41,9 @@ std::variant<Judgement, std::string> judgement(const JudgeOptions& options) {
     // Without keys no signature is checked, and what a condensed report says of itself anybody can write.
     if (!result.policy.accept_unverified && options.read.keys_folder.empty() && !options.knows_other_keys)
         return options.policy_file + " accepts signed reports alone: name the keys you trust with --keys";
+    const auto now_s = report::unix_seconds(options.now.empty() ? report::rfc3339_now() : options.now);
+    if (!now_s) return "--now " + options.now + " is not a time such as 2026-11-30T10:00:00Z";
+    result.policy.now = report::rfc3339_utc(*now_s);
     return result;
 }
 
@@ -65,6 +69,7 @@ int decide(const JudgeOptions& options, const std::vector<std::string>& paths, D
             return kUsage;
         }
     }
+    for (const std::string& remark : decided.fleet.remarks) complain(remark);
     const Judgement& judge = decided.judge;
     decided.analysis = analyse(decided.fleet, judge.policy, judge.baseline ? &*judge.baseline : nullptr);
     return 0;

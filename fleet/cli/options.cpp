@@ -2,10 +2,13 @@
 #include "fleet/cli/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 
 #include "agent/report/exit_status.h"
+#include "agent/report/explain.h"
 #include "agent/version.h"
+#include "fleet/cli/output.h"
 
 namespace gpucheck::fleet {
 namespace {
@@ -42,6 +45,9 @@ void add_judge_options(CLI::App& app, JudgeOptions& options, bool baseline) {
     app.add_option("--labels", options.read.labels_file,
                    "What you know of the nodes (rack, image): CSV with the node first, and a line of names")
         ->option_text("FILE");
+    app.add_option("--now", options.now,
+                   "Judge ages and dates as at TIME (2026-11-30T10:00:00Z), not as at the clock's")
+        ->option_text("TIME");
     app.add_option("--keys", options.read.keys_folder,
                    "Trust signatures by the public keys in DIR (*.pem, *.pub), and no others")
         ->option_text("DIR");
@@ -120,6 +126,20 @@ void add_serve_options(CLI::App& app, ServeCommand& options) {
         ->option_text("FILE");
 }
 
+/// A first word that is no command; CLI11 says only that one is required.
+std::string unknown_command(const CLI::App& app, int argc, const char* const* argv) {
+    if (argc < 2 || argv[1][0] == '-') return {};
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+        names.push_back(command->get_name());
+    if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return {};
+    std::string text = "no command is called '" + std::string(argv[1]).substr(0, 80) + "'";
+    const auto near = report::near_names(argv[1], {names.begin(), names.end()});
+    if (!near.empty()) return text + "; did you mean " + std::string(near.front()) + "?";
+    for (const std::string& name : names) text += (&name == &names.front() ? ": there are " : ", ") + name;
+    return text;
+}
+
 }  // namespace
 
 Command parse(int argc, const char* const* argv) {
@@ -175,6 +195,10 @@ Command parse(int argc, const char* const* argv) {
 
     for (CLI::App* command : app.get_subcommands(nullptr))
         command->set_help_flag("--help,-h", "Print this help");
+    if (const std::string unknown = unknown_command(app, argc, argv); !unknown.empty()) {
+        complain(unknown);
+        return Stop{kUsage};
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -17,6 +17,7 @@ struct JudgeOptions {
     std::string policy_file, baseline_file;  ///< empty: the default policy; no baseline
     std::string expected_file;      ///< names of nodes, of each of which a report must be there; empty: any
     bool knows_other_keys = false;  ///< of enrolled machines: serve
+    std::string now;                ///< when it is judged; empty: the clock says
 };
 
 struct SummaryOptions {

@@ -18,6 +18,7 @@ int serve(const ServeCommand& options) {
     ServeOptions serving = options.serve;
     serving.max_body_bytes = options.max_body_mib << 20U;
     serving.policy = std::get<Judgement>(loaded).policy;
+    serving.policy.now.clear();  // each view has its own
     serving.baseline = std::move(std::get<Judgement>(loaded).baseline);
     return serve(serving);
 }

@@ -107,11 +107,13 @@ std::shared_ptr<const View> Live::make() {
         return nullptr;
     }
     const Baseline* baseline = options_.baseline ? &*options_.baseline : nullptr;
-    Analysis analysis = analyse(*fleet_, options_.policy, baseline);
+    Policy policy = options_.policy;
+    policy.now = report::rfc3339_now();
+    Analysis analysis = analyse(*fleet_, policy, baseline);
     if (unreadable_ > 0)
         analysis.notes.push_back(std::to_string(unreadable_) + " stored reports cannot be read any more");
     PageOptions page_options;
-    page_options.made = report::rfc3339_now();
+    page_options.made = policy.now;
     page_options.policy = options_.policy.name;
     if (baseline != nullptr) page_options.baseline = baseline->created;
     page_options.refresh_seconds = std::max(60U, options_.every_s);

@@ -56,7 +56,7 @@ struct NodeReport {
     std::string
         node;  ///< what the operator calls it: hostname, else "provider/instance id", else "boot/<boot id>"
     std::string key;  ///< whose reports belong together: "provider/instance id" where both are known, else
-                      ///< the node's name
+                      ///< the node's name; "/" and "%" in a host name or a provider are "%2F" and "%25"
     std::string report_id;  ///< the same id twice is one report
     std::string created;
     std::string where;  ///< the file it was read from, and the line where it holds several; empty: no file
@@ -90,6 +90,7 @@ struct Fleet {
     std::vector<NodeReport> conflicting;  ///< of one report_id, with different content: no evidence, kept so
                                           ///< that a summary of summaries finds them again
     std::vector<Rejected> rejected;
+    std::vector<std::string> remarks;  ///< on what was given beside reports: labels of nobody; no evidence
 };
 
 }  // namespace gpucheck::fleet

@@ -26,16 +26,17 @@ struct Rule {
 
 struct Policy {
     std::string name = "default";
-    std::vector<Rule> rules;    ///< all are tried; the worst decision counts
-    std::size_t min_group = 8;  ///< fewer GPUs of a kind have no "normal"
-    double max_age_hours =
-        0;  ///< older reports are no evidence; 0: any age. Measured against the newest report
+    std::vector<Rule> rules;         ///< all are tried; the worst decision counts
+    std::size_t min_group = 8;       ///< fewer GPUs of a kind have no "normal"
+    double max_age_hours = 0;        ///< older reports are no evidence; 0: any age. Measured against `now`
     bool accept_unverified = true;   ///< false: a report whose signature was not checked is no evidence
     bool accept_unknown = false;     ///< true: a node whose verdict is unknown may be accepted
     bool accept_uncompared = false;  ///< true: a node may be accepted whose speed was not measured, or has
                                      ///< too few peers to be compared with
     double unlike_share = 0.05;  ///< a driver, kernel or firmware that no more than this share of the peers
                                  ///< has is a quarantine (a single node always); 0: it is not looked at
+    std::string now;  ///< RFC 3339 in UTC: when it is judged. Of no policy file; empty: no clock is asked,
+                      ///< and ages are measured against the newest report
     double max_reject_share = 1.0;  ///< more than this share rejected: the fleet is rejected and the notes
                                     ///< say to look for a common cause first
 };

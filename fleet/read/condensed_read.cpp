@@ -132,7 +132,7 @@ Gpu read_gpu(Row& row, const Vocabulary& names, Flaw& flaw) {
     Gpu gpu;
     gpu.bdf = row.name();
     gpu.board = row.name();
-    gpu.identity = row.text();
+    gpu.identity = identity_of(row.text(), {});
     gpu.verdict = row.verdict();
     gpu.firmware = row.name();
     if (row.size() > 5 + 2 * kMostValues) flaw.say("a GPU has too many measurements");
@@ -205,15 +205,22 @@ void read_head(const Top& top, NodeReport& report, Vocabulary& names, Flaw& flaw
     if (!profile_from(names.text(report.profile))) flaw.say("profile is none of gpucheck's profiles");
 }
 
-// What condensing keeps of the check that passed; which unknowns were required it does not keep.
+// Which unknowns were required condensing does not keep.
 void contradict(const NodeReport& report, const Vocabulary& names, Flaw& flaw) {
     Verdict worst = Verdict::not_applicable;
-    bool any_passed = false;
     for (const CheckState& check : report.checks) {
         if (check.verdict != Verdict::unknown) worst = std::max(worst, check.verdict);
-        any_passed = any_passed || check.verdict == Verdict::pass || check.verdict == Verdict::warn;
     }
-    contradict(report, names, worst, any_passed, flaw);
+    contradict(report, names, worst, flaw);
+}
+
+// A key of none of the forms, or of another machine's, would join two machines.
+bool key_fits(const NodeReport& report, const Vocabulary& names) {
+    const std::string& provider = names.text(report.provider);
+    const std::string instance = key_of_instance(provider, "");
+    return report.key == key_of_host(report.node) ||
+           (!report.boot_id.empty() && report.key == key_of_boot(report.boot_id)) ||
+           (!provider.empty() && report.key.size() > instance.size() && report.key.starts_with(instance));
 }
 
 }  // namespace
@@ -259,6 +266,7 @@ NodeReport condensed_from(dom::element document, Vocabulary& names, Flaw& flaw) 
         if (names.text(report.labels[i - 1].first) >= names.text(report.labels[i].first))
             flaw.say("labels are not in order");
     }
+    if (!flaw && !key_fits(report, names)) flaw.say("key is not one of this machine");
     if (!flaw) contradict(report, names, flaw);
     return report;
 }

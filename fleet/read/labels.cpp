@@ -107,11 +107,22 @@ std::optional<std::string> add_labels(Fleet& fleet, const std::string& path) {
     const auto parsed = parse(std::get<disk::Content>(content).text, path);
     if (const auto* error = std::get_if<std::string>(&parsed)) return *error;
     const Table& table = std::get<Table>(parsed);
+    std::size_t labelled = 0;
     for (NodeReport& report : fleet.reports) {
-        auto row = table.nodes.find(report.node);
+        // A host name with a "/" in it may be another machine's key.
+        const bool alone = report.node.find('/') == std::string::npos;
+        auto row = alone ? table.nodes.find(report.node) : table.nodes.end();
         if (row == table.nodes.end()) row = table.nodes.find(report.key);
-        if (row != table.nodes.end()) add(report, table.names, row->second, fleet.names);
+        if (row == table.nodes.end()) continue;
+        add(report, table.names, row->second, fleet.names);
+        ++labelled;
     }
+    if (labelled == 0 && !fleet.reports.empty())
+        fleet.remarks.push_back(
+            path + ": names none of the nodes that were read, such as " +
+            std::min_element(fleet.reports.begin(), fleet.reports.end(), [](const auto& a, const auto& b) {
+                return a.node < b.node;
+            })->node);
     return std::nullopt;
 }
 

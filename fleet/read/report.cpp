@@ -52,7 +52,7 @@ Gpu read_gpu(dom::element element, const Place& place, Vocabulary& names, Flaw& 
     gpu.bdf = names.intern(bdf);
     if (members.present(1)) gpu.board = names.intern(members.text_or_null(1));
     const std::string_view serial = members.text_or_null(2), uuid = members.text_or_null(3);
-    gpu.identity = serial.empty() ? uuid : serial;
+    gpu.identity = identity_of(serial, uuid);
     gpu.verdict = verdict_of(members.text(4), place, flaw);
     if (const auto measured = members.given(5)) read_measurements(gpu, *measured, place, names, flaw);
     return gpu;
@@ -94,13 +94,7 @@ CostRow read_cost(dom::element element, const Place& place, Vocabulary& names, F
     return row;
 }
 
-// What the checks alone support.
-struct Checked {
-    Verdict worst = Verdict::not_applicable;
-    bool any_passed = false;
-};
-
-void read_check(dom::element element, const Place& place, NodeReport& report, Checked& checked,
+void read_check(dom::element element, const Place& place, NodeReport& report, Verdict& worst,
                 Vocabulary& names, Flaw& flaw) {
     static constexpr std::array<std::string_view, 3> kNames{"id", "verdict", "required"};
     const Members members(element, kNames, place, flaw);
@@ -108,8 +102,7 @@ void read_check(dom::element element, const Place& place, NodeReport& report, Ch
     if (id.empty()) flaw.say(place, "id", "is empty");
     const Verdict verdict = verdict_of(members.text(1), place, flaw);
     const bool required = members.flag(2);
-    if (required || verdict != Verdict::unknown) checked.worst = std::max(checked.worst, verdict);
-    checked.any_passed = checked.any_passed || verdict == Verdict::pass || verdict == Verdict::warn;
+    if (required || verdict != Verdict::unknown) worst = std::max(worst, verdict);
     report.checks.push_back({names.intern(id), verdict});
 }
 
@@ -170,19 +163,21 @@ std::string read_host(dom::element element, NodeReport& report, Vocabulary& name
 void name_machine(NodeReport& report, const std::string& hostname, const std::string& instance_id,
                   const Vocabulary& names, Flaw& flaw) {
     const std::string& provider = names.text(report.provider);
-    const std::string instance =
-        provider.empty() || instance_id.empty() ? std::string() : provider + '/' + instance_id;
+    const bool instance = !provider.empty() && !instance_id.empty();
     report.node = !hostname.empty()         ? hostname
-                  : !instance.empty()       ? instance
-                  : !report.boot_id.empty() ? "boot/" + report.boot_id
+                  : instance                ? provider + '/' + instance_id
+                  : !report.boot_id.empty() ? key_of_boot(report.boot_id)
                                             : std::string();
     if (report.node.empty()) flaw.say("names no machine: host name, instance id and boot id are all unknown");
-    report.key = instance.empty() ? report.node : instance;
+    report.key = instance            ? key_of_instance(provider, instance_id)
+                 : !hostname.empty() ? key_of_host(hostname)
+                                     : report.node;
 }
 
-constexpr std::array<std::string_view, 16> kReport{
-    "schema_version", "report_id", "created",  "boot_id", "tool", "profile", "simulated", "injected",
-    "verdict",        "gpu_count", "instance", "host",    "gpus", "checks",  "findings",  "cost"};
+constexpr std::array<std::string_view, 17> kReport{
+    "schema_version", "report_id", "created",  "boot_id",   "tool",     "profile",
+    "simulated",      "injected",  "verdict",  "gpu_count", "instance", "host",
+    "gpus",           "checks",    "findings", "cost",      "machine"};
 enum Member : std::size_t {
     kVersion,
     kId,
@@ -200,8 +195,14 @@ enum Member : std::size_t {
     kChecks,
     kFindings,
     kCost,
+    kMachine,
 };
 using Top = Members<kReport.size()>;
+
+bool says_something(const std::optional<dom::element>& member) {
+    bool value = false;
+    return member && !(member->get(value) == simdjson::SUCCESS && !value);
+}
 
 void read_head(const Top& top, const Place& place, NodeReport& report, Vocabulary& names, Flaw& flaw) {
     report.report_id = top.text(kId);
@@ -217,8 +218,9 @@ void read_head(const Top& top, const Place& place, NodeReport& report, Vocabular
     const std::string_view profile = top.text(kProfile);
     if (!flaw && !profile_from(profile)) flaw.say(place, "profile", "is none of gpucheck's profiles");
     report.profile = names.intern(profile);
-    report.simulated = top.flag(kSimulated);
-    if (top.present(kInjected)) report.injected = !top.text_or_null(kInjected, kPathBytes).empty();
+    // Whatever says that it was a rehearsal is believed, however it says it.
+    report.simulated = top.flag(kSimulated) || says_something(top.given(kMachine));
+    if (top.present(kInjected)) report.injected = says_something(top.given(kInjected));
     report.verdict = verdict_of(top.text(kVerdict), place, flaw);
     if (!flaw && report.verdict == Verdict::not_applicable)
         flaw.say(place, "verdict", "is not one of a machine");
@@ -241,11 +243,9 @@ void read_rows(const Top& top, NodeReport& report, Vocabulary& names, Flaw& flaw
         }
         report.gpus.push_back(std::move(gpu));
     });
-    Checked checked;
+    Verdict worst = Verdict::not_applicable;
     each(top.array(kChecks), "checks", kMostRows, report.checks, flaw,
-         [&](dom::element item, const Place& place) {
-             read_check(item, place, report, checked, names, flaw);
-         });
+         [&](dom::element item, const Place& place) { read_check(item, place, report, worst, names, flaw); });
     each(top.array(kFindings), "findings", kMostRows, report.problems, flaw,
          [&](dom::element item, const Place& place) {
              report.problems.push_back(read_problem(item, place, report, names, flaw));
@@ -253,7 +253,7 @@ void read_rows(const Top& top, NodeReport& report, Vocabulary& names, Flaw& flaw
     each(top.array(kCost), "cost", kMostRows, report.costs, flaw, [&](dom::element item, const Place& place) {
         report.costs.push_back(read_cost(item, place, names, flaw));
     });
-    if (!flaw) contradict(report, names, checked.worst, checked.any_passed, flaw);
+    if (!flaw) contradict(report, names, worst, flaw);
 }
 
 }  // namespace

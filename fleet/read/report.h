@@ -16,8 +16,17 @@ std::string utc_of(std::string_view time);
 /// A UUID of version 7, in lower case.
 bool is_report_id(std::string_view id);
 
-/// Says so when a report claims better than what it found: a pass beside a fault is no pass.
-void contradict(const NodeReport& report, const Vocabulary& names, Verdict worst_required, bool any_passed,
-                Flaw& flaw);
+/// Whose reports belong together. No two forms can be the same text: a host name has no "/" in it ("%2F"
+/// where it had), a provider neither, and none is called "boot".
+std::string key_of_host(std::string_view hostname);
+std::string key_of_instance(std::string_view provider, std::string_view id);
+std::string key_of_boot(std::string_view boot_id);
+
+/// The first that is the number of one GPU and no placeholder of firmware ("0000000000000", "N/A").
+std::string_view identity_of(std::string_view serial, std::string_view uuid);
+
+/// Says so when a report claims better than what it found: a pass beside a fault is no pass, nor is one
+/// whose checks were cut out.
+void contradict(const NodeReport& report, const Vocabulary& names, Verdict worst_required, Flaw& flaw);
 
 }  // namespace gpucheck::fleet

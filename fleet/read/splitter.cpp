@@ -125,6 +125,11 @@ void Splitter::end_text() {
     in_text_ = false;
     if (!reads_text()) return;
     text_.pop_back();
+    if (in_node()) {
+        if (before_ == "decision") tally_.decision(text_);
+        before_ = text_;
+        return;
+    }
     ++texts_;
     if (texts_ == 1 && text_ == kSummaryKey) {
         summary_ = true;
@@ -143,10 +148,16 @@ void Splitter::open_bracket(char c) {
         held_ += c;
         return;
     }
+    if (in_node() && c == '{') {
+        ++tally_.nodes;
+        before_.clear();
+    }
+    if (summary_ && depth_ == 2 && c == '{' && text_ == "counts") return begin_counts();
     if (!summary_ || depth_ != 2 || c != '[') return;
     list_ = text_ == "reports"       ? List::reports
             : text_ == "conflicting" ? List::conflicting
             : text_ == "rejected"    ? List::rejected
+            : text_ == "nodes"       ? List::nodes
                                      : List::none;
     if (list_ != List::reports) return;
     if (reports_seen_) return broken("is a summary that has its reports twice", line_, Mode::resync);
@@ -160,11 +171,9 @@ void Splitter::close_bracket() {
     if (!summary_) return;
     if (depth_ == 1) list_ = List::none;
     if (depth_ > 0) return;
-    if (reports_seen_) {
-        mode_ = Mode::between;
-    } else {
-        broken("is a summary without its reports", held_line_, Mode::between);
-    }
+    if (!reports_seen_) return broken("is a summary without its reports", held_line_, Mode::between);
+    if (const std::string why = tally_.wrong(); !why.empty()) return broken(why, held_line_, Mode::between);
+    mode_ = Mode::between;
 }
 
 void Splitter::begin_document() {
@@ -175,8 +184,10 @@ void Splitter::begin_document() {
     held_ = '{';
     held_line_ = line_;
     holding_ = true;
-    in_text_ = escaped_ = summary_ = reports_seen_ = false;
+    in_text_ = escaped_ = summary_ = reports_seen_ = counting_ = false;
     reports_ = 0;
+    tally_ = {};
+    before_.clear();
     list_ = List::none;
 }
 
@@ -187,16 +198,39 @@ void Splitter::begin_item() {
     held_line_ = line_;
 }
 
+void Splitter::begin_counts() {
+    held_ = '{';
+    holding_ = counting_ = true;
+    held_depth_ = depth_ - 1;
+}
+
+void Splitter::count_item() {
+    ++reports_;
+    if (list_ == List::reports) ++tally_.reports;
+    if (list_ == List::conflicting) ++tally_.conflicting;
+    if (list_ != List::rejected) return;
+    ++tally_.rejected;
+    // In a text its quotes would be escaped.
+    if (held_.find("\"shares_an_id\"") != std::string::npos) ++tally_.sharing;
+}
+
 void Splitter::emit(Piece::Kind kind) {
     holding_ = false;
+    if (counting_) {
+        counting_ = false;
+        ++tally_.times;
+        tally_.counts = std::move(held_);
+        held_.clear();
+        return;
+    }
     if (!summary_) mode_ = Mode::between;
-    ++reports_;
+    count_item();
     take_({kind, held_, held_line_});
     held_.clear();
 }
 
 void Splitter::broken(std::string_view why, std::size_t line, Mode next) {
-    holding_ = in_text_ = escaped_ = false;
+    holding_ = in_text_ = escaped_ = counting_ = false;
     held_.clear();
     mode_ = next;
     if (++broken_ < kMostBroken) return take_({Piece::Kind::broken, why, line});

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "fleet/read/summary_tally.h"
+
 namespace gpucheck::fleet {
 
 /// The first member of a summary document; its value is the version.
@@ -38,7 +40,7 @@ class Splitter {
 
   private:
     enum class Mode : std::uint8_t { between, inside, garbage, resync, stopped };
-    enum class List : std::uint8_t { none, reports, conflicting, rejected };
+    enum class List : std::uint8_t { none, reports, conflicting, rejected, nodes };
 
     std::size_t run_length(std::string_view bytes) const;
     void keep(std::string_view bytes);
@@ -52,8 +54,11 @@ class Splitter {
     void emit(Piece::Kind kind);
     void broken(std::string_view why, std::size_t line, Mode next);
     void cut_off(std::string_view why, Mode next);
-    bool item_list() const { return summary_ && list_ != List::none; }
-    bool reads_text() const { return depth_ == 1 && (summary_ || texts_ == 0); }
+    void begin_counts();
+    void count_item();
+    bool item_list() const { return summary_ && list_ != List::none && list_ != List::nodes; }
+    bool in_node() const { return summary_ && list_ == List::nodes && depth_ == 3; }
+    bool reads_text() const { return (depth_ == 1 && (summary_ || texts_ == 0)) || in_node(); }
 
     std::size_t max_bytes_;
     Take take_;
@@ -64,11 +69,14 @@ class Splitter {
     std::string held_;  // the document so far
     bool holding_ = false;
     std::size_t held_depth_ = 0;  // it ends when the depth is this again
-    std::string text_;            // the last text of depth 1
+    std::string text_;            // the last text of depth 1, or of a node of a summary
+    std::string before_;          // and the one before it in the node
     std::size_t texts_ = 0;       // texts of depth 1
     bool summary_ = false, reports_seen_ = false;
     std::size_t reports_ = 0;
     List list_ = List::none;
+    bool counting_ = false;  // what is held is the summary's counts
+    SummaryTally tally_;
 };
 
 /// Its first member says so.

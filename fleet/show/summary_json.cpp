@@ -129,7 +129,8 @@ void write_head(JsonOut& out, const Fleet& fleet, const Analysis& analysis, cons
         const auto count = analysis.decisions.find(each);
         out.key(name_of(each)).count(count == analysis.decisions.end() ? 0 : count->second);
     }
-    out.key("rejected_inputs").count(fleet.rejected.size()).end('}');
+    out.key("rejected_inputs").count(fleet.rejected.size());
+    out.key("conflicting").count(fleet.conflicting.size()).end('}');
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <set>
+#include <utility>
 
 #include "agent/report/escape.h"
 #include "agent/report/layout.h"
@@ -39,6 +41,19 @@ void add_table(std::string& out, const report::Table& table, const ShowOptions& 
     for (const std::string& line : table.lines(options.width - 2)) out += "  " + line + "\n";
 }
 
+// Two rules over one thing say the same sentence, up to how many more of its kind each found behind the
+// semicolon: the worse of them, which comes first, says it.
+std::vector<const Reason*> told_once(const NodeResult& node) {
+    std::vector<const Reason*> reasons;
+    std::set<std::pair<int, std::string_view>> seen;
+    for (const Reason& reason : node.reasons) {
+        const std::string_view sentence(reason.text);
+        if (seen.emplace(reason.gpu, sentence.substr(0, sentence.find("; "))).second)
+            reasons.push_back(&reason);
+    }
+    return reasons;
+}
+
 void add_nodes(std::string& out, const Fleet& fleet, const Analysis& analysis, const ShowOptions& options) {
     std::vector<const NodeResult*> shown;
     for (const NodeResult& node : analysis.nodes) {
@@ -52,12 +67,13 @@ void add_nodes(std::string& out, const Fleet& fleet, const Analysis& analysis, c
         const NodeReport& report = fleet.reports[node.report];
         const std::string word(name_of(node.decision));
         out += "  " + coloured(word == "no_evidence" ? "no evidence" : word, node.decision, options.colour) +
-               "  " + plain(report.node);
+               "  " + node_name(report.node);
         if (report.simulated || report.injected) out += "  (a rehearsal, not live hardware)";
         out += '\n';
         constexpr std::size_t kMostReasons = 5;
-        for (std::size_t r = 0; r < std::min(kMostReasons, node.reasons.size()); ++r) {
-            const Reason& reason = node.reasons[r];
+        const std::vector<const Reason*> reasons = told_once(node);
+        for (std::size_t r = 0; r < std::min(kMostReasons, reasons.size()); ++r) {
+            const Reason& reason = *reasons[r];
             std::string where;
             if (reason.gpu >= 0 && static_cast<std::size_t>(reason.gpu) < report.gpus.size())
                 where = fleet.names.text(report.gpus[static_cast<std::size_t>(reason.gpu)].bdf);
@@ -67,8 +83,8 @@ void add_nodes(std::string& out, const Fleet& fleet, const Analysis& analysis, c
                                          : where + ": " + reason.text;
             out += report::paragraph("      ", plain(told, 1000), options.width);
         }
-        if (node.reasons.size() > kMostReasons)
-            out += "      and " + std::to_string(node.reasons.size() - kMostReasons) + " more reasons\n";
+        if (reasons.size() > kMostReasons)
+            out += "      and " + std::to_string(reasons.size() - kMostReasons) + " more reasons\n";
     }
     left_out(out, shown.size(), most);
 }
@@ -131,7 +147,7 @@ void add_outliers(std::string& out, const Fleet& fleet, const Analysis& analysis
         const Outlier& each = analysis.outliers[i];
         const NodeReport& report = fleet.reports[analysis.nodes[each.node].report];
         const bool known = each.gpu < report.gpus.size();
-        table.add({plain(report.node), known ? plain(fleet.names.text(report.gpus[each.gpu].bdf)) : "",
+        table.add({node_name(report.node), known ? plain(fleet.names.text(report.gpus[each.gpu].bdf)) : "",
                    plain(each.metric), figure(each.value), figure(each.centre), percent(each.ratio),
                    figure(each.z), std::string(against_words(each.against))});
     }

@@ -1,14 +1,18 @@
 // Words for numbers; see words.h.
 #include "fleet/show/words.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 
+#include "agent/report/escape.h"
+
 namespace gpucheck::fleet {
 namespace {
 
-std::string printed(const char* format, double value) {
+template <class Number>
+std::string printed(const char* format, Number value) {
     std::array<char, 64> text{};
     std::snprintf(text.data(), text.size(), format, value);
     return text.data();
@@ -36,6 +40,48 @@ std::string coloured(std::string_view text, Decision decision, bool colour) {
                                   : decision == Decision::reject ? "\x1b[31m"
                                                                  : "\x1b[33m";
     return std::string(code) + std::string(text) + "\x1b[0m";
+}
+
+std::string node_name(std::string_view name) {
+    // What is blank in Unicode (its White_Space property, and the two that look like it) beside the space.
+    constexpr std::array<std::string_view, 20> kBlanks{" ",
+                                                       "\xc2\xa0",
+                                                       "\xe1\x9a\x80",
+                                                       "\xe2\x80\x80",
+                                                       "\xe2\x80\x81",
+                                                       "\xe2\x80\x82",
+                                                       "\xe2\x80\x83",
+                                                       "\xe2\x80\x84",
+                                                       "\xe2\x80\x85",
+                                                       "\xe2\x80\x86",
+                                                       "\xe2\x80\x87",
+                                                       "\xe2\x80\x88",
+                                                       "\xe2\x80\x89",
+                                                       "\xe2\x80\x8a",
+                                                       "\xe2\x80\xaf",
+                                                       "\xe2\x81\x9f",
+                                                       "\xe3\x80\x80",
+                                                       "\xe2\xa0\x80",
+                                                       "\xe3\x85\xa4",
+                                                       "\xef\xbe\xa0"};
+    const bool hidden =
+        name.empty() || std::any_of(kBlanks.begin(), kBlanks.end(), [&](std::string_view blank) {
+            return name.starts_with(blank) || name.ends_with(blank);
+        });
+    if (!hidden) return report::plain(name);
+    std::string text = "\"";
+    for (std::size_t at = 0; at < name.size();) {
+        const auto blank = std::find_if(kBlanks.begin(), kBlanks.end(), [&](std::string_view each) {
+            return name.substr(at).starts_with(each);
+        });
+        if (blank == kBlanks.end()) {
+            text += name[at++];
+            continue;
+        }
+        for (const char byte : *blank) text += printed("\\x%02x", static_cast<unsigned char>(byte));
+        at += blank->size();
+    }
+    return report::plain(text + "\"");
 }
 
 std::string figure(double value) {

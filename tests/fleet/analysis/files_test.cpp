@@ -64,6 +64,19 @@ TEST(FleetFiles, SenselessPoliciesAreRefusedWithASentence) {
         {with_rule(R"("metric":"*","missing_metric":true,"z_below":-5)"), "missing_metric"},
         {R"({"schema_version":1,"name":"x","rules":[{"name":"r","decision":"accept","metric":"*","z_below":-5}]})",
          "accept"},
+        {with_rule(R"("metric":"memory_raed_gb_s","value_below":9)"), "did you mean memory_read_gb_s"},
+        {with_rule(R"("metric":"memory_read_gb","value_below":9)"), "did you mean memory_read_gb_s"},
+        {with_rule(R"("metric":"memroy_*","ratio_below":0.9)"), "memroy_*"},
+        {with_rule(R"("metric":"*_tflop","missing_metric":true)"), "*_tflop"},
+        {with_rule(R"("metric":"power_w","value_below":9)"), "never judged"},
+        {with_rule(R"("metric":"capacity_bytes","missing_metric":true)"), "never judged"},
+        {with_rule(R"("metric":"launch_us","value_below":9)"), "a time is among it"},
+        {with_rule(R"("metric":"*","value_below":9)"), "a time is among it"},
+        {with_rule(R"("boards":["h100-sxm-80g"])"), "did you mean h100-sxm-80gb"},
+        {with_rule(R"("boards":["mi300x","mi300y"])"), "mi300x"},
+        {with_rule(R"("codes":["pcie.link.narow"])"), "did you mean pcie.link.narrow"},
+        {with_rule(R"("codes":["xid.79","pice.*"])"), "pice.*"},
+        {with_rule(R"("codes":["PCIE.LINK.NARROW"])"), "pcie.link.narrow"},
     };
     for (const auto& [text, word] : refused) {
         const std::string error = error_of(text);
@@ -71,6 +84,10 @@ TEST(FleetFiles, SenselessPoliciesAreRefusedWithASentence) {
         EXPECT_TRUE(error.starts_with("p.json")) << error;
     }
     EXPECT_EQ(error_of(with_rule(R"("metric":"*_tflops","ratio_below":0.9)")), "");
+    EXPECT_EQ(error_of(with_rule(R"("metric":"launch_us","ratio_below":0.9)")), "");
+    EXPECT_EQ(error_of(with_rule(R"("metric":"host_link_*","value_below":20)")), "");
+    EXPECT_EQ(error_of(with_rule(R"("boards":["mi300x"],"codes":["xid.79","pcie.*","pcie.link.narrow"])")),
+              "");
 }
 
 TEST(FleetFiles, ABaselineIsLearnedWrittenReadAndApplied) {

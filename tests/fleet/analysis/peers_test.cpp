@@ -75,6 +75,11 @@ TEST_F(FleetRules, FewGpusHaveNoNormal) {
     const Baseline healthy{"2026-11-01T00:00:00Z",
                            {{baseline.rows[0].group, "memory_read_gb_s", {3080, 12, 3020, 800, 0}}}};
     baseline_ = &healthy;
+    EXPECT_EQ(verdict(0), "no_evidence rule not applied") << "nothing says what arithmetic is normal";
+    const double rate = value(0, 0, "bf16_tflops");
+    Baseline both = healthy;
+    both.rows.push_back({baseline.rows[0].group, "bf16_tflops", {rate, 0.04 * rate, 0.7 * rate, 800, 0}});
+    baseline_ = &both;
     EXPECT_EQ(verdict(0), "accept");
 }
 

@@ -215,7 +215,7 @@ TEST_F(FleetRules, RehearsalsAndOldReportsAreNoEvidence) {
     node(2).created = "2026-10-01T10:00:00Z";
     EXPECT_EQ(verdict(2), "no_evidence stale");
     node(3).created = "once";
-    EXPECT_EQ(verdict(3), "no_evidence stale");
+    EXPECT_EQ(verdict(3), "no_evidence date");
     NodeReport rehearsal = node(4);
     rehearsal.report_id = "another";
     rehearsal.created = "2026-11-02T00:00:00Z";

@@ -17,31 +17,11 @@ from pathlib import Path
 
 import jsonschema
 
+from harness import FLEET, GPUCHECK, NOW, SOURCE, check, fleet, healthy, problems, write
 from reports import failing, report
+from trust import cut, dates, words
 
-GPUCHECK, FLEET, SOURCE = sys.argv[1], sys.argv[2], Path(sys.argv[3])
 SCHEMA = jsonschema.Draft202012Validator(json.loads((SOURCE / "docs/fleet.schema.json").read_text()))
-problems = []
-
-
-def check(what, fine, more=""):
-    if not fine:
-        problems.append(f"{what}: {more}" if more != "" else what)
-
-
-def fleet(*arguments, program=FLEET, **options):
-    return subprocess.run([program, *map(str, arguments)], capture_output=True, timeout=120, **options)
-
-
-def write(folder, reports):
-    folder.mkdir(parents=True, exist_ok=True)
-    for each in reports:
-        (folder / f"{each['report_id']}.json").write_text(json.dumps(each))
-    return folder
-
-
-def healthy(count=16, **members):
-    return [report(number, **members) for number in range(count)]
 
 
 def decisions(scratch):
@@ -130,7 +110,7 @@ def forms(scratch):
         packed.write_bytes(subprocess.run(command, input=together, capture_output=True, check=True).stdout)
         done = fleet("summary", packed, "--format", "json")
         check(f"{suffix} is read", nodes(done) == nodes(expected), done.stderr)
-    done = subprocess.run(["bash", "-c", f'"{FLEET}" summary <(cat "{folder}"/*.json) --format json'], capture_output=True, timeout=60)
+    done = subprocess.run(["bash", "-c", f'"{FLEET}" summary <(cat "{folder}"/*.json) --format json --now {NOW}'], capture_output=True, timeout=60)
     check("what a shell hands over is read", done.returncode == 1 and nodes(done) == nodes(expected), done.stderr)
 
 
@@ -150,11 +130,11 @@ def statuses(scratch):
     check("--output writes the file alone", done.returncode == 0 and not done.stdout and json.loads(target.read_text())["decision"] == "accept" and
           stat.S_IMODE(target.stat().st_mode) == 0o644, done)
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([FLEET, "summary", str(good)], stdout=full, stderr=subprocess.PIPE, timeout=60)
+        done = subprocess.run([FLEET, "summary", str(good), "--now", NOW], stdout=full, stderr=subprocess.PIPE, timeout=60)
     check("a full disk is said", done.returncode == 70 and b"full" in done.stderr, done)
     many = write(scratch / "many", healthy(300))
     for arguments in (["summary", many, "--format", "json"], ["summary", many, "--format", "jsonl"], ["summary", many]):
-        child = subprocess.Popen([FLEET, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        child = subprocess.Popen([FLEET, *map(str, arguments), "--now", NOW], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         child.stdout.read(10)
         child.stdout.close()
         noise = child.stderr.read()
@@ -217,6 +197,11 @@ def baselines(scratch):
     kept = scratch / "baseline.json"
     done = fleet("baseline", good, "--output", kept)
     check("a baseline is written", done.returncode == 0 and json.loads(kept.read_text()), done)
+    (good / "broken.json").write_text("{")
+    done = fleet("baseline", good)
+    check("a baseline of what could not all be read", done.returncode == 2 and done.stdout == kept.read_bytes() and b"1 input not read" in done.stderr, done)
+    check("nothing is worse in what was not read", fleet("compare", good, good).returncode == 2)
+    (good / "broken.json").unlink()
     check("a baseline does not depend on order", fleet("baseline", *sorted(good.iterdir(), reverse=True)).stdout == kept.read_bytes())
     small = report(1, factor=0.85, seed=5, gpu_count={"expected": 4, "pci": 4, "bound": 4})
     small["gpus"] = small["gpus"][:4]
@@ -280,7 +265,7 @@ def terminals(scratch):
     good = write(scratch / "good", healthy())
     for environment, coloured in (({"TERM": "xterm"}, True), ({"TERM": "xterm", "NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)):
         main, other = pty.openpty()
-        child = subprocess.Popen([FLEET, "summary", str(good)], stdout=other, env=environment)
+        child = subprocess.Popen([FLEET, "summary", str(good), "--now", NOW], stdout=other, env=environment)
         os.close(other)
         seen = b""
         while True:
@@ -348,7 +333,7 @@ def recorded(scratch):
 
 
 def main():
-    for part in (decisions, forms, statuses, unreadable, hostile, baselines, policies, pages, comparisons, terminals, starting, recorded):
+    for part in (decisions, dates, forms, statuses, unreadable, hostile, words, cut, baselines, policies, pages, comparisons, terminals, starting, recorded):
         with tempfile.TemporaryDirectory() as name:
             part(Path(name))
     for problem in problems:

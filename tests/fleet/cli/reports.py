@@ -18,7 +18,8 @@ def report(number, factor=1.0, seed=1, node=None, **members):
                          "price": {"instance_usd": 20.72}},
             "host": {"hostname": node or f"node-{number:03d}", "kernel": "6.8.0", "os": "Ubuntu 24.04", "drivers": {"nvidia": "570.133.20", "amdgpu": None}},
             "gpus": [gpu(index) for index in range(8)],
-            "checks": [{"id": "gpu.count", "verdict": "pass", "required": True}, {"id": "pcie.width", "verdict": "pass", "required": True}],
+            "checks": [{"id": name, "verdict": "pass", "required": True}
+                       for name in ("run", "gpu.count", "driver.loaded", "driver.bound", "nodes.access", "pcie.width")],
             "findings": [], "cost": []}
     made.update(members)
     return made
@@ -27,7 +28,7 @@ def report(number, factor=1.0, seed=1, node=None, **members):
 def failing(number, **members):
     made = report(number, **members)
     made["verdict"] = "fail"
-    made["checks"][1]["verdict"] = "fail"
+    made["checks"][-1]["verdict"] = "fail"
     made["gpus"][3]["verdict"] = "fail"
     made["findings"] = [{"code": "pcie.link.narrow", "check": "pcie.width", "verdict": "fail", "scope": "host", "subject": made["gpus"][3]["bdf"],
                          "action": "drain_and_replace"}]

@@ -34,7 +34,7 @@ TEST(Document, KeepsWhatADecisionNeeds) {
     EXPECT_FLOAT_EQ(node.gpus[0].values[2].value, 3021.75F);
     ASSERT_EQ(node.problems.size(), 1U);
     EXPECT_EQ(node.problems[0].gpu, 0);
-    EXPECT_EQ(node.checks.size(), 2U);
+    EXPECT_EQ(node.checks.size(), 7U);
     EXPECT_FALSE(node.verified);
 }
 
@@ -177,7 +177,11 @@ TEST(Document, APassBesideAFaultIsNoPass) {
     EXPECT_NE(error_of(report.dump()).find("contradicts itself"), std::string::npos);
     report["checks"][0]["verdict"] = "unknown";
     EXPECT_NE(error_of(report.dump()).find("contradicts itself"), std::string::npos);
-    report["checks"][0]["required"] = false;  // and now nothing passed
+    report["checks"][0]["required"] = false;  // as if nobody had to count the GPUs
+    EXPECT_NE(error_of(report.dump()).find("its check gpu.count ended with unknown"), std::string::npos);
+    for (Json& check : report["checks"]) {
+        if (check["id"] != "run") check["verdict"] = "not_applicable";
+    }
     EXPECT_NE(error_of(report.dump()).find("none of its checks passed"), std::string::npos);
 
     report = sample_report(1);
@@ -190,6 +194,92 @@ TEST(Document, APassBesideAFaultIsNoPass) {
     EXPECT_NE(error_of(report.dump()).find("counts 3 GPUs and shows 2"), std::string::npos);
     report["gpu_count"]["pci"] = nullptr;
     EXPECT_EQ(error_of(report.dump()), "");
+}
+
+TEST(Document, ChecksThatWereCutOut) {
+    for (const char* claim : {"pass", "warn", "unknown"}) {
+        for (const char* id :
+             {"run", "gpu.count", "driver.loaded", "driver.bound", "nodes.access", "pcie.width"}) {
+            Json report = sample_report(1);
+            report["verdict"] = claim;
+            Json& checks = report["checks"];
+            checks.erase(std::find_if(checks.begin(), checks.end(),
+                                      [&](const Json& each) { return each["id"] == id; }));
+            EXPECT_EQ(error_of(report.dump()),
+                      std::string("was cut or changed: its check ") + id + " is missing");
+        }
+    }
+    Json report = sample_report(1);
+    report["checks"] = Json::array({{{"id", "run"}, {"verdict", "pass"}, {"required", true}}});
+    EXPECT_NE(error_of(report.dump()), "");
+    report["verdict"] = "fail";
+    EXPECT_EQ(error_of(report.dump()), "") << "a fault is believed with less";
+    report = sample_report(1);
+    report["checks"].erase(1);
+    EXPECT_EQ(error_of(report.dump()), "") << "another version makes other checks";
+    Fleet fleet = read(sample_report(1));
+    fleet.reports[0].checks.resize(1);
+    EXPECT_NE(error_of(condensed(fleet, fleet.reports[0])).find("was cut or changed"), std::string::npos);
+}
+
+TEST(Document, WhateverSaysRehearsalIsOne) {
+    for (const Json& said :
+         {Json(""), Json("ecc"), Json(true), Json(0), Json(Json::array()), Json({{"a", 1}})}) {
+        Json report = sample_report(1);
+        report["injected"] = said;
+        EXPECT_TRUE(read(report).reports[0].injected) << said;
+        report = sample_report(1);
+        report["machine"] = said;
+        EXPECT_TRUE(read(report).reports[0].simulated) << said;
+    }
+    for (const Json& said : {Json(nullptr), Json(false)}) {
+        Json report = sample_report(1);
+        report["injected"] = report["machine"] = said;
+        EXPECT_FALSE(read(report).reports[0].injected) << said;
+        EXPECT_FALSE(read(report).reports[0].simulated) << said;
+    }
+    Json report = sample_report(1);
+    report.erase("machine");
+    EXPECT_FALSE(read(report).reports[0].simulated);
+}
+
+TEST(Document, NoHostNameIsAnotherMachinesKey) {
+    const auto key = [](const char* provider, const char* id, const char* hostname) {
+        Json report = sample_report(1);
+        report["instance"]["provider"] = provider != nullptr ? Json(provider) : Json(nullptr);
+        report["instance"]["id"] = id != nullptr ? Json(id) : Json(nullptr);
+        report["host"]["hostname"] = hostname != nullptr ? Json(hostname) : Json(nullptr);
+        return read(report).reports[0].key;
+    };
+    const std::vector<std::string> keys = {key("aws", "i-1", "n"),
+                                           key(nullptr, nullptr, "aws/i-1"),
+                                           key("aws", nullptr, "aws%2Fi-1"),
+                                           key("a", "b/c", "n"),
+                                           key("a/b", "c", "n"),
+                                           key("a%2Fb", "c", "n"),
+                                           key(nullptr, nullptr, nullptr),
+                                           key("boot", "00000000-0000-4000-8000-000000000001", "n"),
+                                           key(nullptr, "x", "boot/00000000-0000-4000-8000-000000000001")};
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) EXPECT_NE(keys[i], keys[j]) << i << " " << j;
+    }
+    EXPECT_EQ(keys[0], "aws/i-1");
+    EXPECT_EQ(key(nullptr, nullptr, "node.rack-7"), "node.rack-7");
+}
+
+TEST(Document, APlaceholderIsNobodysNumber) {
+    for (const char* serial :
+         {"0", "0000000000000", "N/A", "unknown", "ffffffffffffffff", " ", "Not Available"}) {
+        Json report = sample_report(1);
+        report["gpus"][1]["serial"] = serial;
+        EXPECT_EQ(read(report).reports[0].gpus[1].identity, "GPU-1") << serial;
+    }
+    for (const char* uuid : {"GPU-00000000-0000-0000-0000-000000000000", "0000000000000000"}) {
+        Json report = sample_report(1);
+        report["gpus"][1]["serial"] = nullptr;
+        report["gpus"][1]["uuid"] = uuid;
+        EXPECT_EQ(read(report).reports[0].gpus[1].identity, "") << uuid;
+    }
 }
 
 TEST(Condensed, ComesBackAsItWas) {
@@ -229,6 +319,10 @@ TEST(Condensed, IsReadAsStrictlyAsAReport) {
                                                              {"/created", "2026-11-30T12:00:00+02:00"},
                                                              {"/verdict", "good"},
                                                              {"/node", ""},
+                                                             {"/key", "aws/"},
+                                                             {"/key", "gcp/i-3"},
+                                                             {"/key", "node-4"},
+                                                             {"/injected", ""},
                                                              {"/profile", "fast"},
                                                              {"/gpus/0", Json::array()},
                                                              {"/gpus/0/3", "fine"},

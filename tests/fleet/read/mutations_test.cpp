@@ -86,7 +86,11 @@ TEST(Mutations, BlocksOfAStreamChangeNothing) {
     Draw draw(7);
     Fleet whole;
     std::string summary =
-        "{\"gpucheck_summary\":\"1.0\",\"why\":[\"a\",{\"b\":[1]}],\"rejected\":[{\"where\":\"a\",\"why\":"
+        "{\"gpucheck_summary\":\"1.0\",\"why\":[\"a\",{\"b\":[1]}],\"counts\":{\"reports\":3,\"nodes\":1,"
+        "\"accept\":1,"
+        "\"quarantine\":0,\"reject\":0,\"no_evidence\":0,\"rejected_inputs\":1},\"nodes\":[{\"node\":"
+        "\"decision\","
+        "\"decision\":\"accept\"}],\"rejected\":[{\"where\":\"a\",\"why\":"
         "\"b\"}],\n \"reports\":[";
     for (int i = 0; i < 3; ++i) {
         ASSERT_EQ(add_document(whole, sample_report(i).dump(), {}).value_or(""), "");

@@ -237,6 +237,41 @@ TEST(Summaries, OfSummariesAreThoseOfTheWhole) {
     }
 }
 
+TEST(Summaries, KeepWhatSharesAnId) {
+    const Folder folder;
+    folder.write("r.jsonl", sample_report(1).dump() + "\n" + sample_report(1, 5).dump());
+    const std::string good = json_of(read_all({folder / "r.jsonl"}).fleet);
+    folder.write("s.json", good);
+    EXPECT_EQ(json_of(read_all({folder / "s.json"}).fleet), good);
+    Json spoiled = Json::parse(good);
+    spoiled["conflicting"] = Json::array();
+    for (int i = 0; i < 2; ++i) {
+        folder.write("s.json", spoiled.dump());
+        EXPECT_NE(rows(read_all({folder / "s.json"}).fleet).find("was cut or changed"), std::string::npos)
+            << i;
+        spoiled["counts"].erase("conflicting");
+    }
+}
+
+TEST(Labels, OfNobodyAreSaid) {
+    const Folder folder;
+    folder.write("r.jsonl", sample_report(1).dump() + "\n" + sample_report(2).dump());
+    const auto remarks = [&](const std::string& labels) {
+        folder.write("labels.csv", labels);
+        ReadOptions options;
+        options.labels_file = folder / "labels.csv";
+        Fleet fleet;
+        EXPECT_FALSE(read_paths(fleet, {folder / "r.jsonl"}, options));
+        return fleet.remarks;
+    };
+    EXPECT_EQ(remarks("node,rack\nnode-2,r7\nelsewhere,r8\n").size(), 0U);
+    EXPECT_EQ(remarks("node,rack\naws/i-2,r7\n").size(), 0U);
+    const auto told = remarks("node,rack\nelsewhere,r7\n");
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_NE(told[0].find("names none of the nodes that were read, such as node-1"), std::string::npos)
+        << told[0];
+}
+
 TEST(Summaries, AreReadOrRejectedWhole) {
     const Folder folder;
     folder.write("r.jsonl", sample_report(1).dump() + "\n" + sample_report(2).dump());
@@ -263,6 +298,37 @@ TEST(Summaries, AreReadOrRejectedWhole) {
     spoiled = Json::parse(good);
     spoiled["reports"][0]["verdict"] = "splendid";
     EXPECT_NE(told(spoiled.dump()).find("verdict"), std::string::npos);
+    const auto changed = [&](const char* place, const Json& value) {
+        spoiled = Json::parse(good);
+        spoiled[Json::json_pointer(place)] = value;
+        return told(spoiled.dump());
+    };
+    EXPECT_NE(changed("/reports", Json::array()).find("it counts 2 reports and holds 0"), std::string::npos);
+    EXPECT_NE(
+        changed("/reports", Json::array({Json::parse(good)["reports"][0]})).find("2 reports and holds 1"),
+        std::string::npos);
+    for (const char* place :
+         {"/counts/reports", "/counts/nodes", "/counts/rejected_inputs", "/counts/conflicting",
+          "/counts/accept", "/counts/quarantine", "/counts/reject", "/counts/no_evidence"}) {
+        EXPECT_NE(changed(place, 7).find("was cut or changed: it counts 7 "), std::string::npos) << place;
+        EXPECT_NE(changed(place, -1).find("counts lack"), std::string::npos) << place;
+        EXPECT_NE(changed(place, "2").find("counts lack"), std::string::npos) << place;
+    }
+    EXPECT_NE(
+        changed("/nodes", Json::array({{{"node", "a"}, {"decision", "accept"}}})).find("counts 0 nodes"),
+        std::string::npos);
+    EXPECT_NE(changed("/rejected", Json::array({{{"where", "a"}, {"why", "b"}}})).find("holds 1"),
+              std::string::npos);
+    EXPECT_NE(changed("/counts", 3).find("without its counts"), std::string::npos);
+    spoiled = Json::parse(good);
+    spoiled.erase("counts");
+    EXPECT_NE(told(spoiled.dump()).find("without its counts"), std::string::npos);
+    spoiled = Json::parse(good);
+    spoiled["counts"].erase("conflicting");
+    EXPECT_EQ(told(spoiled.dump()), "2\n") << "an earlier gpucheck did not write it";
+    std::string twice = good;
+    twice.insert(twice.find("\"counts\""), "\"counts\":{\"reports\":0},");
+    EXPECT_NE(told(twice).find("counts twice"), std::string::npos);
     const nlohmann::json sorted = nlohmann::json::parse(good);
     EXPECT_NE(told(sorted.dump()).find("something sorted it"), std::string::npos);
 }
