@@ -24,12 +24,12 @@ struct Gpu {
     std::string identity;  ///< serial, else UUID; empty: the report holds neither
     Verdict verdict = Verdict::unknown;
     Name firmware = kNoName;                ///< vbios_version
+    std::vector<Value> values;              ///< sorted by the metric's text, each metric once
     Name mode = kNoName;                    ///< how it is cut: "CPX/NPS4", "MIG 7", "whole"; empty: not known
     float memory_gib = 0;                   ///< of the whole GPU; 0: not known
     std::uint8_t link_width = 0;            ///< lanes, under load where that was seen; 0: not known
     std::uint8_t link_generation = 0;       ///< PCIe, the best under load; 0: not known
     std::uint8_t link_generation_rest = 0;  ///< when nothing ran: a GPU that sleeps has a slow one
-    std::vector<Value> values;              ///< sorted by the metric's text, each metric once
 };
 
 struct Problem {

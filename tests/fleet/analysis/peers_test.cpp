@@ -67,7 +67,7 @@ TEST_F(FleetRules, FewGpusHaveNoNormal) {
     EXPECT_EQ(verdict(0), "no_evidence too few peers") << "a node alone is its own peer";
     policy_.min_group = 8;
     const Baseline baseline{"2026-11-01T00:00:00Z",
-                            {{{"h100-sxm-80gb", "gpu-h100-8", "nvidia 570.133.20", "boot"},
+                            {{{"h100-sxm-80gb", "gpu-h100-8", "nvidia 570.133.20", "boot", "whole", 80},
                               "memory_read_gb_s",
                               {3300, 12, 3240, 800, 0}}}};
     baseline_ = &baseline;
@@ -75,7 +75,7 @@ TEST_F(FleetRules, FewGpusHaveNoNormal) {
     const Baseline healthy{"2026-11-01T00:00:00Z",
                            {{baseline.rows[0].group, "memory_read_gb_s", {3080, 12, 3020, 800, 0}}}};
     baseline_ = &healthy;
-    EXPECT_EQ(verdict(0), "accept");
+    EXPECT_EQ(verdict(0), "no_evidence too few peers") << "it says nothing of arithmetic and links";
 }
 
 TEST_F(FleetRules, AnotherDriverIsFoundAlthoughGroupsAreByDriver) {
