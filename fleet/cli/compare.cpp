@@ -1,6 +1,4 @@
 // `gpucheck fleet compare`: what an upgrade or a month did to a fleet, beyond chance.
-#include <algorithm>
-
 #include "fleet/cli/commands.h"
 #include "fleet/cli/judgement.h"
 #include "fleet/cli/output.h"
@@ -16,10 +14,8 @@ void note_rejected(Comparison& comparison, const Fleet& fleet, const std::string
 }
 
 int status_of(const Comparison& comparison) {
-    if (comparison.nodes_both == 0) return kNotEnough;
-    const bool worse = std::any_of(comparison.significant.begin(), comparison.significant.end(),
-                                   [](const Change& change) { return change.worse; });
-    return worse ? kRejected : kAccepted;
+    if (comparison.decision == Decision::accept) return kAccepted;
+    return comparison.decision == Decision::reject ? kRejected : kNotEnough;
 }
 
 }  // namespace
