@@ -65,18 +65,20 @@ TEST(Document, KeepsHowAGpuIsCutAndLinked) {
         fleet = read(Json::parse(condensed(fleet, node)));
     }
     report["gpus"][0]["mig"] = false;
+    report["gpus"][0]["link"] = {{"current_generation", 63}, {"current_width", 63}};
     report["gpus"][1].erase("partition");
     report["gpu_count"]["bound"] = nullptr;
     const Fleet whole = read(report);
     EXPECT_EQ(whole.names.text(whole.reports[0].gpus[0].mode), "whole");
     EXPECT_EQ(whole.reports[0].gpus[1].mode, kNoName) << "not known is not whole";
     EXPECT_EQ(whole.reports[0].gpus_bound, -1);
+    EXPECT_EQ(whole.reports[0].gpus[0].link_width, 0) << "what a GPU off the bus answers";
     for (const auto& [place, value] :
-         std::vector<std::pair<const char*, Json>>{{"/gpus/0/link/current_width", 4096},
+         std::vector<std::pair<const char*, Json>>{{"/gpus/0/link/current_width", -4},
                                                    {"/gpus/0/link", 16},
                                                    {"/gpus/0/mig", "on"},
                                                    {"/gpus/1/memory_bytes", -1},
-                                                   {"/gpus/1/experiments/load/link_width_min", 1e9},
+                                                   {"/gpus/1/experiments/load/link_width_min", "x16"},
                                                    {"/gpus/1/partition", "CPX"}}) {
         Json wrong = report;
         wrong[Json::json_pointer(place)] = value;
