@@ -148,17 +148,17 @@ double t_tail(double t, double degrees) {
 
 namespace {
 
-/// Whether the lowest values lie apart from the rest, as another population does and no tail: the gap above
-/// the i lowest of exponential values has the mean scale / i. A tail's scale is 1.5 spreads; a gap eighteen
-/// times longer, above at least three values, comes once in e^12 / count.
-bool stands_apart(const std::vector<float>& ascending, double spread) {
+/// How many of the lowest values lie apart from the rest, as another population does and no tail: the gap
+/// above the i lowest of exponential values has the mean scale / i. A tail's scale is 1.5 spreads; a gap
+/// eighteen times longer, above at least three values, comes once in e^12 / count.
+std::size_t lowest_apart(const std::vector<float>& ascending, double spread) {
     constexpr std::size_t kFewest = 3;
     constexpr double kGap = 18;
     for (std::size_t below = kFewest; below < ascending.size() / 4; ++below) {
         const double gap = static_cast<double>(ascending[below]) - ascending[below - 1];
-        if (gap * static_cast<double>(below) > kGap * spread) return true;
+        if (gap * static_cast<double>(below) > kGap * spread) return below;
     }
-    return false;
+    return 0;
 }
 
 }  // namespace
@@ -166,12 +166,13 @@ bool stands_apart(const std::vector<float>& ascending, double spread) {
 Tails tail_bars(const std::vector<float>& ascending, const Settled& settled, std::size_t comparisons) {
     constexpr std::size_t kFewest = 200;
     if (ascending.size() < kFewest) return {};
-    const auto at = [&](double share) { return quantile(ascending, share); };
+    const std::size_t apart = lowest_apart(ascending, settled.spread);
+    const std::vector<float> rest(ascending.begin() + static_cast<std::ptrdiff_t>(apart), ascending.end());
+    const auto at = [&](double share) { return quantile(rest, share); };
     const double middle = at(0.5), error = 24 / std::sqrt(static_cast<double>(ascending.size()));
     const bool long_above = at(0.98) - middle > (3.04 + error) * (at(0.75) - middle);
     const bool long_below = middle - at(0.02) > (3.6 + error) * (middle - at(0.25));
     if (!long_above && !long_below) return {};
-    if (stands_apart(ascending, settled.spread)) return {};
     const double farther = std::max(0.0, std::log(0.10 * static_cast<double>(comparisons) / kFalseAlarms));
     const auto bar = [&](double tenth, double twentieth) {
         return (std::fabs(settled.value - tenth) + farther * std::fabs(tenth - twentieth) / std::log(2.0)) /
