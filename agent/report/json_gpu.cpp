@@ -155,6 +155,9 @@ void write_gpu(JsonText& json, const Device& gpu, const Expectations& expected, 
     } else {
         json.null();
     }
+    const NvState& state = gpu.telemetry.first.nvidia.state;
+    if (gpu.vendor == Vendor::nvidia) object.flag("mig", state.mig_current);
+    if (state.mig_current.is(true)) object.number("mig_instances", state.mig_instances);
     json.key("nodes");
     write_nodes(json, gpu.nodes);
     write_measurements(json, gpu.burn_in);

@@ -177,8 +177,10 @@ Analysis analyse(const Fleet& fleet, const Policy& policy, const Baseline* basel
                 "too few with their driver, and compared with other drivers' GPUs");
     find_liars(work);
     find_unlike(work);
+    find_lesser(work);
     find_offenders(work, analysis.offenders);
     apply_policy(work);
+    apply_coverage(work);
     analysis.commons = find_commons(work);
     keep_notes(work, analysis);
     decide_nodes(work);

@@ -21,11 +21,13 @@ std::string text_or_empty(RowReader& reader, const Json& row, const char* key) {
 Baseline::Row read_row(RowReader& reader, const Json& json) {
     Baseline::Row row;
     if (!reader.object(json, "row",
-                       {"board", "instance_type", "driver", "profile", "metric", "value", "spread", "bar",
-                        "kept", "dropped"}))
+                       {"board", "instance_type", "driver", "profile", "mode", "memory_gib", "metric",
+                        "value", "spread", "bar", "kept", "dropped"}))
         return row;
     row.group = {reader.text(json, "board"), text_or_empty(reader, json, "instance_type"),
                  text_or_empty(reader, json, "driver"), reader.text(json, "profile")};
+    if (RowReader::member(json, "mode") != nullptr) row.group.mode = text_or_empty(reader, json, "mode");
+    row.group.memory_gib = static_cast<unsigned>(reader.whole(json, "memory_gib", 0, 1'000'000).value_or(0));
     row.metric = reader.text(json, "metric");
     const auto number = [&](const char* key, double least) {
         const auto value = reader.number(json, key, least, kMost);
@@ -89,6 +91,8 @@ std::string write_baseline(const Baseline& baseline) {
                                     {"instance_type", row.group.instance_type},
                                     {"driver", row.group.driver},
                                     {"profile", row.group.profile},
+                                    {"mode", row.group.mode},
+                                    {"memory_gib", row.group.memory_gib},
                                     {"metric", row.metric},
                                     {"value", row.centre.value},
                                     {"spread", row.centre.spread},

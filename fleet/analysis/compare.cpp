@@ -35,7 +35,8 @@ Comparing::Pairs Comparing::count_pairs() {
         const bool other = before_.text(pair.then->profile) != after_.text(pair.node->profile);
         if (other) ++other_profile;
         const std::string& board = after_.text(pair.after->board);
-        return other || board.empty() || board != before_.text(pair.before->board);
+        return other || board.empty() || board != before_.text(pair.before->board) ||
+               after_.text(pair.after->mode) != before_.text(pair.before->mode);
     });
     if (other_profile != 0)
         comparison_.notes.push_back(std::to_string(other_profile) +
@@ -75,12 +76,14 @@ void Comparing::judge_pairs() {
         comparison_.compared += shifts.all.size();
         judge_gpus(shifts, tests);
         judge_fleet(shifts, pairs.size());
+        doubt(shifts);
     }
 }
 
 /// One GPU against how much the others changed: its own run-to-run noise is not known from two numbers.
 void Comparing::judge_gpus(const Shifts& shifts, std::size_t tests) {
     if (shifts.all.size() < kFewestPairs) {
+        too_few_[shifts.metric] += shifts.all.size();
         comparison_.notes.push_back(shifts.metric + " of " + shifts.board + ": " +
                                     std::to_string(shifts.all.size()) +
                                     " GPUs on both sides are too few to know the noise");
@@ -177,9 +180,11 @@ Comparison Comparing::compare() {
     pair_gpus();
     facts();
     fold_facts();
-    if (nodes_.size() >= kFewestPairs || gpus_.size() >= kFewestPairs) {
+    count_lost();
+    if (!nodes_.empty() || gpus_.size() >= kFewestPairs) {
         judge_pairs();
     } else {
+        comparison_.two_samples = true;
         comparison_.notes.push_back(
             std::to_string(gpus_.size()) +
             " GPUs are on both sides: too few for pairs, so that the fleets are compared as "
@@ -194,6 +199,7 @@ Comparison Comparing::compare() {
                                         (side == &before_ ? "before" : "after") +
                                         " have no report that counts as evidence");
     }
+    decide();
     std::sort(comparison_.significant.begin(), comparison_.significant.end(),
               [](const Change& a, const Change& b) {
                   const auto key = [](const Change& change) {

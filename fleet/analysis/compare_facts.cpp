@@ -141,6 +141,8 @@ void Comparing::facts() {
                           &now = after_.text(pair.after->firmware);
         if (then != now && !then.empty() && !now.empty())
             fact(*pair.node, after_.text(pair.after->bdf), "firmware", then, now, false);
+        const std::string &cut = before_.text(pair.before->mode), &cut_now = after_.text(pair.after->mode);
+        if (cut != cut_now) fact(*pair.node, after_.text(pair.after->bdf), "mode", cut, cut_now, false);
     }
 }
 

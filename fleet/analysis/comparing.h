@@ -60,7 +60,7 @@ struct Shifts {
 class Comparing {
   public:
     Comparing(const Fleet& before, const Fleet& after, const Policy& policy)
-        : before_(before, of_its_day(before, policy)), after_(after, policy) {}
+        : policy_(policy), before_(before, of_its_day(before, policy)), after_(after, policy) {}
     Comparison compare();
 
   private:
@@ -79,11 +79,16 @@ class Comparing {
     void judge_gpus(const Shifts& shifts, std::size_t tests);
     void judge_fleet(const Shifts& shifts, std::size_t tests);
     void judge_unpaired();
+    void doubt(const Shifts& shifts);
+    void count_lost();
+    void decide();
 
+    const Policy& policy_;
     Side before_, after_;
     std::vector<Pair> nodes_;
     std::vector<GpuPair> gpus_;
     std::vector<Change> facts_;
+    std::map<std::string, std::size_t> doubtful_, too_few_;  ///< by measurement: GPUs
     Comparison comparison_;
 };
 

@@ -58,6 +58,28 @@ struct Plausibility {
                   identical = 0;  ///< measurements with a spread; with none to speak of
 };
 
+/// How much memory the boards of one name have: one name may cover several boards, and a board that shows
+/// less than all others of its name is none of its own.
+class MemorySizes {
+  public:
+    struct Size {
+        double least = 0, most = 0;  ///< GiB
+        unsigned gib = 0;            ///< what it is called
+        bool odd = false;            ///< of too few nodes to be another board; called as the others are
+    };
+    using Kind = std::tuple<Name, Name, Name>;  ///< board, instance type, mode
+    std::map<Kind, std::vector<Size>> sizes;    ///< ascending
+
+    /// 0: not known, or not known which.
+    unsigned of(const NodeReport& report, std::size_t gpu) const;
+    const Size* find(const NodeReport& report, std::size_t gpu) const;
+};
+/// Sizes that differ by less are of one board: firmware and drivers keep some memory for themselves.
+constexpr double kSameMemory = 1.1;
+constexpr bool same_memory(double a, double b) {
+    return a <= b * kSameMemory && b <= a * kSameMemory;
+}
+
 struct Deliberation {
     Deliberation(const Fleet& of, const Policy& by) : fleet(of), policy(by) {}
 
@@ -69,8 +91,10 @@ struct Deliberation {
     std::vector<WorkGroup> groups;
     std::vector<std::vector<std::size_t>> cohorts;
     std::size_t gpu_comparisons = 0, node_comparisons = 0;
-    std::vector<std::size_t> first_gpu;  ///< of each node, into the two below
-    std::vector<bool> measured, compared;
+    std::vector<std::size_t> first_gpu;                 ///< of each node, into the two below
+    std::vector<std::uint8_t> measured, compared;       ///< a bit for each Aspect
+    std::vector<std::pair<std::uint32_t, Name>> alone;  ///< nodes and measurements without a comparison
+    MemorySizes memory;
     std::vector<Plausibility> plausibility;
     std::vector<Outlier> outliers;
     std::map<std::pair<std::uint32_t, std::size_t>, Hit> hits;  ///< by node and rule
@@ -107,8 +131,14 @@ bool speaks_of(const Deliberation& work, const Rule& rule, const NodeReport& rep
 void apply_values(Deliberation& work);
 /// Nodes that a rule over measurements speaks of and could not be applied to.
 void find_unapplied(Deliberation& work);
+/// The highest share of the normal speed that a rule for outliers calls slow; 0: none does.
+double slow_below(const Policy& policy, const WorkGroup& group, std::string_view metric);
 /// Rules that need no peers: a value in its own unit, or a ratio alone.
 bool has_plain_rules(const Policy& policy, std::string_view metric);
+/// A tenth of the peers have it: less would be somebody's choice of experiments, and no hole.
+constexpr bool is_hole(std::size_t have, std::size_t all) {
+    return 10 * have >= all && have < all;
+}
 void apply_missing(Deliberation& work, const WorkGroup& group, Name metric, const std::vector<Cell>& column);
 
 /// Numbers that no such GPU gives: above the datasheet, alike to the last digit, without spread, copied.
@@ -116,12 +146,20 @@ void judge_plausibility(Deliberation& work, const WorkGroup& group, std::string_
                         const std::vector<Cell>& column);
 void find_liars(Deliberation& work);
 
+MemorySizes memory_sizes(const Deliberation& work);
+/// Fewer GPUs, lanes or GiB than the peers have, as findings of the fleet: codes that a policy can name.
+void find_lesser(Deliberation& work);
+
 /// Nodes whose driver, kernel or firmware their peers do not have.
 void find_unlike(Deliberation& work);
 /// GPUs that two nodes claim to have at one time.
 void find_doubles(Deliberation& work, std::vector<std::string>& notes);
 void find_offenders(Deliberation& work, std::vector<Offender>& offenders);
 void apply_policy(Deliberation& work);
+/// What an accept needs: memory, arithmetic and the host link of each GPU, every measurement compared.
+void apply_coverage(Deliberation& work);
+/// A measurement that some nodes lack, too few to call it a hole: it is said.
+void note_partial(Deliberation& work, const WorkGroup& group, Name metric, const std::vector<Cell>& column);
 std::vector<Common> find_commons(const Deliberation& work);
 
 /// "2791", "0.9401": what fits into a sentence.

@@ -1,4 +1,5 @@
-// Like with like: GPUs of one board in one instance type under one driver and profile.
+// Like with like: GPUs of one board in one instance type under one driver and profile, cut alike and with
+// as much memory: a GPU in eight parts is not a slow one.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -8,7 +9,8 @@
 namespace gpucheck::fleet {
 namespace {
 
-using NameKey = std::tuple<Name, Name, Name, Name>;  // board, instance type, driver, profile
+// Board, instance type, driver, profile, mode, memory.
+using NameKey = std::tuple<Name, Name, Name, Name, Name, unsigned>;
 
 std::vector<Name> metrics_of(const Deliberation& work, const std::vector<Member>& members) {
     std::vector<bool> seen(work.fleet.names.size());
@@ -29,12 +31,13 @@ void gather(Deliberation& work) {
     for (std::size_t node = 0; node < work.nodes.size(); ++node) {
         const NodeReport& report = work.report(node);
         for (std::size_t gpu = 0; gpu < report.gpus.size(); ++gpu) {
-            const NameKey key{report.gpus[gpu].board, report.instance_type, report.driver, report.profile};
+            const NameKey key{report.gpus[gpu].board, report.instance_type,  report.driver,
+                              report.profile,         report.gpus[gpu].mode, work.memory.of(report, gpu)};
             const auto [place, fresh] = places.emplace(key, work.groups.size());
             if (fresh) {
                 work.groups.emplace_back().group.key = {
                     work.text(std::get<0>(key)), work.text(std::get<1>(key)), work.text(std::get<2>(key)),
-                    work.text(std::get<3>(key))};
+                    work.text(std::get<3>(key)), work.text(std::get<4>(key)), std::get<5>(key)};
             }
             WorkGroup& group = work.groups[place->second];
             if (group.group.nodes.empty() || group.group.nodes.back() != node) {
@@ -67,14 +70,15 @@ void group_nodes(Deliberation& work) {
     }
     work.compared.resize(work.measured.size());
     work.plausibility.resize(work.nodes.size());
+    work.memory = memory_sizes(work);
     gather(work);
-    std::map<std::tuple<std::string, std::string, std::string>, std::size_t> cohorts;
+    std::map<GroupKey, std::size_t> cohorts;
     for (std::size_t index = 0; index < work.groups.size(); ++index) {
         WorkGroup& group = work.groups[index];
         group.metrics = metrics_of(work, group.members);
-        const GroupKey& key = group.group.key;
-        const auto [place, fresh] =
-            cohorts.emplace(std::tuple(key.board, key.instance_type, key.profile), work.cohorts.size());
+        GroupKey key = group.group.key;
+        key.driver.clear();
+        const auto [place, fresh] = cohorts.emplace(std::move(key), work.cohorts.size());
         if (fresh) work.cohorts.emplace_back();
         group.cohort = place->second;
         work.cohorts[group.cohort].push_back(index);
@@ -112,9 +116,10 @@ std::string number(double value, int digits) {
 
 std::string group_name(const GroupKey& key) {
     std::string name = key.board.empty() ? "unknown board" : key.board;
-    for (const std::string* part : {&key.instance_type, &key.driver, &key.profile}) {
-        if (!part->empty()) name += ", " + *part;
+    for (const std::string* part : {&key.instance_type, &key.driver, &key.profile, &key.mode}) {
+        if (!part->empty() && *part != "whole") name += ", " + *part;
     }
+    if (key.memory_gib != 0) name += ", " + std::to_string(key.memory_gib) + " GiB";
     return name;
 }
 

@@ -161,11 +161,16 @@ MetricSummary MetricJudge::judge() {
     split_nodes();
     const Yardstick gpus = choose(summary, ascending);
     const bool with_peers = summary.from_baseline || nodes_behind() >= kFewestForNormal;
+    const auto bit = static_cast<std::uint8_t>(1U << static_cast<unsigned>(aspect_of(name_)));
     for (const Cell& cell : column_) {
         const std::size_t place = work_.first_gpu[cell.node] + cell.gpu;
-        work_.measured[place] = true;
-        if (gpus.known && with_peers) work_.compared[place] = true;
+        work_.measured[place] |= bit;
+        if (gpus.known && with_peers) work_.compared[place] |= bit;
     }
+    if (!gpus.known || !with_peers) {
+        for (const NodePart& part : nodes_) work_.alone.emplace_back(column_[part.first].node, metric_);
+    }
+    note_partial(work_, group_, metric_, column_);
     if (!with_peers) work_.uncompared.insert(index_);
     judge_plausibility(work_, group_, name_, column_);
     if (!gpus.known) {
@@ -180,6 +185,7 @@ MetricSummary MetricJudge::judge() {
     judge_nodes(gpus, !summary.from_baseline && !weak_);
     judge_gpus(gpus);
     if (!summary.from_baseline && !weak_) look_for_two_speeds();
+    if (!summary.from_baseline && nodes_behind() < kEnoughNodes) doubt();
     settle_hits(summary.from_baseline);
     apply_missing(work_, group_, metric_, column_);
     return summary;

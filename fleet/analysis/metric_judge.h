@@ -14,6 +14,8 @@ constexpr std::size_t kFewestForNormal =
     3;  ///< nodes: one is its own peer, and of two nobody knows which is slow
 constexpr double kBluntest =
     0.4;  ///< of the centre; a healthy spread of 11 %, the widest that is known, ends at 0.45
+constexpr std::size_t kEnoughNodes =
+    16;  ///< with fewer, three slow ones can hide each other: 3 of 16 are less than a quarter
 constexpr std::size_t kFewestInNode = 4;  ///< GPUs of one node that make a normal of their own
 
 /// What cells are held against.
@@ -59,6 +61,7 @@ class MetricJudge {
     void call_blunt();
     void judge_gpus(const Yardstick& gpus);
     void look_for_two_speeds();
+    void doubt();
     std::vector<float> others_medians(const NodePart& part) const;
     Yardstick residuals() const;
     void consider(const Outlier& outlier, const Yardstick& by, double good_ratio);

@@ -15,6 +15,13 @@ Direction direction_of(std::string_view metric) {
     return {};
 }
 
+Aspect aspect_of(std::string_view metric) {
+    if (!direction_of(metric).judged) return Aspect::other;
+    if (metric.starts_with("memory_")) return Aspect::memory;
+    if (metric.starts_with("host_link_")) return Aspect::host_link;
+    return metric.ends_with("_tflops") || metric.ends_with("_tops") ? Aspect::arithmetic : Aspect::other;
+}
+
 bool metric_matches(std::string_view pattern, std::string_view metric) {
     if (pattern == "*") return true;
     if (pattern.ends_with('*')) return metric.starts_with(pattern.substr(0, pattern.size() - 1));

@@ -2,6 +2,7 @@
 // slow one.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace gpucheck::fleet {
@@ -14,6 +15,11 @@ struct Direction {
 /// Rates (GB/s, TFLOP/s, TOP/s) are better when they are more; times (launch_us, *_ms) when they are less.
 /// Power, temperature, capacity and whatever is not known are shown and not judged.
 Direction direction_of(std::string_view metric);
+
+/// What a measurement says something about: launch latency alone says nothing of memory or matrix units.
+enum class Aspect { memory, arithmetic, host_link, other };
+constexpr std::size_t kAspects = 4;
+Aspect aspect_of(std::string_view metric);
 
 /// `pattern` is a metric's name, "*" for all, or has one "*" at its beginning or its end.
 bool metric_matches(std::string_view pattern, std::string_view metric);

@@ -25,14 +25,16 @@ class Bars {
         for (const WorkGroup& group : work.groups) {
             const GroupKey& key = group.group.key;
             by_key_[{work.fleet.names.find(key.board), work.fleet.names.find(key.instance_type),
-                     work.fleet.names.find(key.driver), work.fleet.names.find(key.profile)}] = &group.group;
+                     work.fleet.names.find(key.driver), work.fleet.names.find(key.profile),
+                     work.fleet.names.find(key.mode), key.memory_gib}] = &group.group;
         }
     }
 
     /// The worst measurement below the bar of the group as it is today.
     std::string slow_metric(const NodeReport& report, std::size_t gpu) const {
         const auto group =
-            by_key_.find({report.gpus[gpu].board, report.instance_type, report.driver, report.profile});
+            by_key_.find({report.gpus[gpu].board, report.instance_type, report.driver, report.profile,
+                          report.gpus[gpu].mode, work_.memory.of(report, gpu)});
         if (group == by_key_.end()) return {};
         for (const Value& value : report.gpus[gpu].values) {
             const std::string& name = work_.text(value.metric);
@@ -50,7 +52,7 @@ class Bars {
 
   private:
     const Deliberation& work_;
-    std::map<std::tuple<Name, Name, Name, Name>, const Group*> by_key_;
+    std::map<std::tuple<Name, Name, Name, Name, Name, unsigned>, const Group*> by_key_;
 };
 
 struct Sighting {

@@ -49,6 +49,26 @@ void MetricJudge::look_for_two_speeds() {
     }
 }
 
+/// Few nodes know their own spread badly, and a slow half of them drags the centre down. What a rule calls
+/// slow against the better quarter of them, and what is no outlier, is neither: nobody can tell.
+void MetricJudge::doubt() {
+    const double least = slow_below(work_.policy, group_, name_);
+    if (work_.policy.accept_uncompared || least <= 0 || nodes_.size() < 2) return;
+    std::vector<float> medians;
+    for (const NodePart& part : nodes_) medians.push_back(part.median);
+    std::sort(medians.begin(), medians.end());
+    const double best = quantile(medians, 0.75);
+    for (const NodePart& part : nodes_) {
+        const double off = ratio(std::fabs(part.median), std::fabs(best));
+        if (off >= least) continue;
+        work_.add(column_[part.first].node, Decision::no_evidence, "too few to tell",
+                  "its " + std::string(name_) + ", " + number(std::fabs(part.median)) + ", is " +
+                      number(off * 100, 3) + " % of what the better of its peers have (" +
+                      number(std::fabs(best)) + "), and " + std::to_string(nodes_.size()) +
+                      " nodes are too few to say whether that is chance");
+    }
+}
+
 /// What was found counts for each node, unless so many share it that no single node can be at fault.
 void MetricJudge::settle_hits(bool from_baseline) {
     const auto share = [&](const std::vector<Found>& found) {

@@ -155,20 +155,6 @@ void apply_safety(Deliberation& work, std::size_t node, const Waived& waived) {
                      std::to_string(report.gpus.size()) + " GPUs");
     if (report.verdict == Verdict::not_applicable || report.gpus.empty())
         work.add(node, Decision::no_evidence, "nothing looked at", "its report judges no GPU");
-    if (work.policy.accept_uncompared || report.gpus.empty()) return;
-    std::size_t measured = 0, compared = 0;
-    for (std::size_t gpu = 0; gpu < report.gpus.size(); ++gpu) {
-        measured += work.measured[work.first_gpu[node] + gpu] ? 1U : 0U;
-        compared += work.compared[work.first_gpu[node] + gpu] ? 1U : 0U;
-    }
-    const std::string of = " of its " + std::to_string(report.gpus.size()) + " GPUs ";
-    if (measured < report.gpus.size())
-        work.add(node, Decision::no_evidence, "not measured",
-                 std::to_string(report.gpus.size() - measured) + of + "have no speed measurement");
-    else if (compared < report.gpus.size())
-        work.add(node, Decision::no_evidence, "too few peers",
-                 std::to_string(report.gpus.size() - compared) + of +
-                     "have too few peers to be compared with, and no baseline");
 }
 
 void mark_problems(Deliberation& work, std::size_t node) {
@@ -186,6 +172,16 @@ void mark_problems(Deliberation& work, std::size_t node) {
 bool speaks_of(const Deliberation& work, const Rule& rule, const NodeReport& report, int gpu) {
     if (!rule.verdicts.empty() && !holds(rule.verdicts, report.verdict)) return false;
     return !about_problems(rule) || problem_for(work, rule, report, gpu) != nullptr;
+}
+
+double slow_below(const Policy& policy, const WorkGroup& group, std::string_view metric) {
+    double least = 0;
+    for (const Rule& rule : policy.rules) {
+        if (rule.z_below && rule.ratio_below && rule.decision != Decision::accept &&
+            about_metric(rule, group, metric))
+            least = std::max(least, *rule.ratio_below);
+    }
+    return least;
 }
 
 bool has_plain_rules(const Policy& policy, std::string_view metric) {
@@ -224,8 +220,7 @@ void apply_rules(Deliberation& work, const WorkGroup& group, const Outlier& outl
 }
 
 void apply_missing(Deliberation& work, const WorkGroup& group, Name metric, const std::vector<Cell>& column) {
-    // Half of the peers have it: less would be a choice of experiments, not a hole.
-    if (2 * column.size() < group.members.size() || column.size() == group.members.size()) return;
+    if (!is_hole(column.size(), group.members.size())) return;
     const std::string& name = work.text(metric);
     std::vector<std::size_t> rules;
     for (std::size_t index = 0; index < work.policy.rules.size(); ++index) {

@@ -47,9 +47,13 @@ std::uint64_t digest_of(const Fleet& fleet, const NodeReport& report) {
     digest.add(std::uint32_t{report.simulated} | std::uint32_t{report.injected} << 1U);
     digest.add(static_cast<std::uint32_t>(report.gpus_expected));
     digest.add(static_cast<std::uint32_t>(report.gpus_found));
+    digest.add(static_cast<std::uint32_t>(report.gpus_bound));
     digest.add(report.usd_per_hour);
     for (const Gpu& gpu : report.gpus) {
-        for (const Name name : {gpu.bdf, gpu.board, gpu.firmware}) text(name);
+        for (const Name name : {gpu.bdf, gpu.board, gpu.firmware, gpu.mode}) text(name);
+        digest.add(gpu.memory_gib);
+        digest.add(std::uint32_t{gpu.link_width} | std::uint32_t{gpu.link_generation} << 8U |
+                   std::uint32_t{gpu.link_generation_rest} << 16U);
         digest.add(std::string_view(gpu.identity));
         digest.add(static_cast<std::uint32_t>(gpu.verdict));
         for (const Value& value : gpu.values) text(value.metric), digest.add(value.value);

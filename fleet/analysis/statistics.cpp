@@ -146,10 +146,29 @@ double t_tail(double t, double degrees) {
     return t >= 0 ? tail : 1 - tail;
 }
 
+namespace {
+
+/// How many of the lowest values lie apart from the rest, as another population does and no tail: the gap
+/// above the i lowest of exponential values has the mean scale / i. A tail's scale is 1.5 spreads; a gap
+/// eighteen times longer, above at least three values, comes once in e^12 / count.
+std::size_t lowest_apart(const std::vector<float>& ascending, double spread) {
+    constexpr std::size_t kFewest = 3;
+    constexpr double kGap = 18;
+    for (std::size_t below = kFewest; below < ascending.size() / 4; ++below) {
+        const double gap = static_cast<double>(ascending[below]) - ascending[below - 1];
+        if (gap * static_cast<double>(below) > kGap * spread) return below;
+    }
+    return 0;
+}
+
+}  // namespace
+
 Tails tail_bars(const std::vector<float>& ascending, const Settled& settled, std::size_t comparisons) {
     constexpr std::size_t kFewest = 200;
     if (ascending.size() < kFewest) return {};
-    const auto at = [&](double share) { return quantile(ascending, share); };
+    const std::size_t apart = lowest_apart(ascending, settled.spread);
+    const std::vector<float> rest(ascending.begin() + static_cast<std::ptrdiff_t>(apart), ascending.end());
+    const auto at = [&](double share) { return quantile(rest, share); };
     const double middle = at(0.5), error = 24 / std::sqrt(static_cast<double>(ascending.size()));
     const bool long_above = at(0.98) - middle > (3.04 + error) * (at(0.75) - middle);
     const bool long_below = middle - at(0.02) > (3.6 + error) * (middle - at(0.25));
@@ -221,9 +240,17 @@ double mann_whitney(std::vector<float> before, std::vector<float> after) {
     return std::erfc(z / std::sqrt(2.0));
 }
 
-Split split_of(const std::vector<float>& ascending) {
-    constexpr double kApart = 5;
+Split split_of(const std::vector<float>& sorted) {
+    constexpr double kApart = 5, kFar = 3;
     constexpr std::size_t kFewest = 4;
+    if (sorted.empty()) return {};
+    // One value at half of all others is no population, and its square would hide two.
+    const double reach = kFar * (quantile(sorted, 0.95) - quantile(sorted, 0.05)),
+                 middle = quantile(sorted, 0.5);
+    const auto far = [&](float value) { return reach > 0 && std::fabs(value - middle) > reach; };
+    const auto first = std::find_if_not(sorted.begin(), sorted.end(), far);
+    const std::vector<float> ascending(first, std::find_if(first, sorted.end(), far));
+    const auto left_out = static_cast<std::size_t>(first - sorted.begin());
     const std::size_t count = ascending.size();
     const std::size_t least = std::max(kFewest, count / 10);
     Split best;
@@ -247,7 +274,7 @@ Split split_of(const std::vector<float>& ascending) {
         const double gap = (all - sum) / m - sum / n;
         const double spread = std::sqrt(std::max(0.0, (low / n + high / m) / 2));
         best = {gap > kApart * spread && gap > 0, origin + sum / n, origin + (all - sum) / m,
-                (static_cast<double>(ascending[below - 1]) + ascending[below]) / 2, below};
+                (static_cast<double>(ascending[below - 1]) + ascending[below]) / 2, below + left_out};
     }
     return best;
 }

@@ -75,8 +75,10 @@ void note_several_drivers(Deliberation& work, const std::vector<std::size_t>& co
     }
     if (cohort.size() > 4) text += " and " + std::to_string(cohort.size() - 4) + " more";
     const GroupKey& key = work.groups[cohort.front()].group.key;
-    work.notes.push_back("several drivers on " + group_name({key.board, key.instance_type, "", key.profile}) +
-                         ": " + text + "; each is compared with its own");
+    work.notes.push_back(
+        "several drivers on " +
+        group_name({key.board, key.instance_type, "", key.profile, key.mode, key.memory_gib}) + ": " + text +
+        "; each is compared with its own");
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ Yardstick MetricJudge::from_baseline(MetricSummary& summary) const {
     const Baseline::Row* best = nullptr;
     for (const Baseline::Row& row : work_.baseline->rows) {
         if (row.metric != name_ || row.group.board != key.board || row.group.profile != key.profile ||
-            row.group.instance_type != key.instance_type)
+            row.group.instance_type != key.instance_type || row.group.mode != key.mode ||
+            !same_memory(row.group.memory_gib, key.memory_gib))
             continue;
         const bool exact = row.group.driver == key.driver;
         const bool had_exact = best != nullptr && best->group.driver == key.driver;

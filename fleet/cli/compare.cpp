@@ -1,6 +1,4 @@
 // `gpucheck fleet compare`: what an upgrade or a month did to a fleet, beyond chance.
-#include <algorithm>
-
 #include "fleet/cli/commands.h"
 #include "fleet/cli/judgement.h"
 #include "fleet/cli/output.h"
@@ -15,12 +13,9 @@ void note_rejected(Comparison& comparison, const Fleet& fleet, const std::string
         comparison.notes.push_back("not read of " + which + ": " + row.where + ": " + row.why);
 }
 
-int status_of(const Comparison& comparison, bool all_read) {
-    if (comparison.nodes_both == 0) return kNotEnough;
-    const bool worse = std::any_of(comparison.significant.begin(), comparison.significant.end(),
-                                   [](const Change& change) { return change.worse; });
-    if (worse) return kRejected;
-    return all_read ? kAccepted : kNotEnough;
+int status_of(const Comparison& comparison) {
+    if (comparison.decision == Decision::accept) return kAccepted;
+    return comparison.decision == Decision::reject ? kRejected : kNotEnough;
 }
 
 }  // namespace
@@ -56,7 +51,7 @@ int compare(const CompareOptions& options) {
         if (options.format == "json") return comparison_json(comparison, sink);
         sink(comparison_text(comparison, show));
     });
-    return written != 0 ? written : status_of(comparison, before.rejected.empty() && after.rejected.empty());
+    return written != 0 ? written : status_of(comparison);
 }
 
 }  // namespace gpucheck::fleet

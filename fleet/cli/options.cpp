@@ -27,8 +27,9 @@ const char* const kFooter = R"(examples:
   gpucheck fleet serve --db reports.db               receive reports at http://127.0.0.1:8126
   gpucheck fleet compare before/ after/              what changed, and not by chance
 
-exit status: 0 accepted (compare: nothing is worse), 1 rejected (compare: something is worse), 2 not enough
-             evidence, 64 wrong command line or unusable file, 70 gpucheck-fleet itself broke
+exit status: 0 accepted (compare: all was looked at, nothing is worse), 1 rejected (compare: something is
+             worse), 2 not enough evidence (compare: too little was compared), 64 wrong command
+             line or unusable file, 70 gpucheck-fleet itself broke
 
 More: man gpucheck-fleet.)";
 

@@ -45,6 +45,8 @@ struct GroupKey {
     std::string instance_type;  ///< empty: not known
     std::string driver;
     std::string profile;
+    std::string mode = {};    ///< of Gpu::mode; empty: not known, which joins nobody of a known one
+    unsigned memory_gib = 0;  ///< of the boards of one name; 0: not known
     auto operator<=>(const GroupKey&) const = default;
 };
 

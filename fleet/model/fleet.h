@@ -23,8 +23,13 @@ struct Gpu {
     Name board = kNoName;  ///< board_key; empty: the report does not know the board
     std::string identity;  ///< serial, else UUID; empty: the report holds neither
     Verdict verdict = Verdict::unknown;
-    Name firmware = kNoName;    ///< vbios_version
-    std::vector<Value> values;  ///< sorted by the metric's text, each metric once
+    Name firmware = kNoName;                ///< vbios_version
+    std::vector<Value> values;              ///< sorted by the metric's text, each metric once
+    Name mode = kNoName;                    ///< how it is cut: "CPX/NPS4", "MIG 7", "whole"; empty: not known
+    float memory_gib = 0;                   ///< of the whole GPU; 0: not known
+    std::uint8_t link_width = 0;            ///< lanes, under load where that was seen; 0: not known
+    std::uint8_t link_generation = 0;       ///< PCIe, the best under load; 0: not known
+    std::uint8_t link_generation_rest = 0;  ///< when nothing ran: a GPU that sleeps has a slow one
 };
 
 struct Problem {
@@ -71,6 +76,7 @@ struct NodeReport {
          injected = false;  ///< a rehearsal: shown, never counted as evidence about hardware
     bool verified = false;  ///< its signature was checked against a key that the reader trusts
     int gpus_expected = -1, gpus_found = -1;  ///< -1: not known
+    int gpus_bound = -1;                      ///< that a driver holds; -1: not known
     float usd_per_hour = 0;                   ///< whole instance; 0: not known
     std::vector<Gpu> gpus;
     std::vector<Problem> problems;

@@ -76,7 +76,11 @@ struct Comparison {
     std::vector<Change> significant;  ///< worst first
     std::size_t nodes_both = 0, nodes_only_before = 0, nodes_only_after = 0;
     std::size_t compared = 0;  ///< pairs of measurements
+    bool two_samples = false;  ///< too few pairs: `compared` are medians of nodes on each side
     std::vector<std::string> notes;
+    Decision decision =
+        Decision::no_evidence;     ///< reject: something is worse; accept: looked at, and nothing is
+    std::vector<std::string> why;  ///< why what was compared is not enough
 };
 
 Comparison compare(const Fleet& before, const Fleet& after, const Policy& policy);

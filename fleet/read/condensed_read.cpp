@@ -10,11 +10,12 @@
 namespace gpucheck::fleet {
 namespace {
 
-constexpr std::array<std::string_view, 28> kNames{
+constexpr std::array<std::string_view, 30> kNames{
     "gpucheck_condensed", "report_id",     "created", "node",      "key",      "where",    "boot_id",
     "provider",           "instance_type", "region",  "zone",      "driver",   "kernel",   "os",
     "tool_version",       "profile",       "verdict", "simulated", "injected", "verified", "gpus_expected",
-    "gpus_found",         "usd_per_hour",  "labels",  "gpus",      "problems", "checks",   "costs"};
+    "gpus_found",         "usd_per_hour",  "labels",  "gpus",      "problems", "checks",   "costs",
+    "gpus_bound",         "hardware"};
 enum Member : std::size_t {
     kVersion,
     kId,
@@ -44,6 +45,8 @@ enum Member : std::size_t {
     kProblems,
     kChecks,
     kCosts,
+    kBound,
+    kHardware,
 };
 using Top = Members<kNames.size()>;
 
@@ -75,6 +78,12 @@ class Row {
     float amount() {
         const auto cell = next();
         return cell ? amount_of(*cell, place_, "cell", flaw_) : 0;
+    }
+    std::uint8_t small() {
+        const float value = amount();
+        if (!flaw_ && (value > 64 || value != static_cast<float>(static_cast<int>(value))))
+            flaw_.say(place_, "cell", "is no link of PCIe");
+        return flaw_ ? std::uint8_t{0} : static_cast<std::uint8_t>(value);
     }
     /// -1 to `below` - 1.
     int index(std::size_t below) {
@@ -149,6 +158,20 @@ Gpu read_gpu(Row& row, const Vocabulary& names, Flaw& flaw) {
     return gpu;
 }
 
+/// One row a GPU of which more is known than its speed, in the order of GPUs; `last`: the one before.
+int read_hardware(Row& row, NodeReport& report, int last, Flaw& flaw) {
+    const int index = row.index(report.gpus.size());
+    if (!flaw && index <= last) flaw.say("hardware of GPUs is not in their order");
+    if (flaw) return last;
+    Gpu& gpu = report.gpus[static_cast<std::size_t>(index)];
+    gpu.mode = row.name();
+    gpu.memory_gib = row.amount();
+    gpu.link_width = row.small();
+    gpu.link_generation = row.small();
+    gpu.link_generation_rest = row.small();
+    return index;
+}
+
 Problem read_problem(Row& row, const NodeReport& report, const Vocabulary& names, Flaw& flaw) {
     Problem problem;
     problem.code = row.name();
@@ -196,6 +219,7 @@ void read_head(const Top& top, NodeReport& report, Vocabulary& names, Flaw& flaw
     report.verified = flag_or_absent(top, kVerified);
     report.gpus_expected = count_or_absent(top, kExpected);
     report.gpus_found = count_or_absent(top, kFound);
+    report.gpus_bound = count_or_absent(top, kBound);
     report.usd_per_hour = top.amount_or_null(kUsd);
     if (flaw) return;
     if (!is_report_id(report.report_id)) flaw.say("report_id is no UUID of version 7");
@@ -247,6 +271,9 @@ NodeReport condensed_from(dom::element document, Vocabulary& names, Flaw& flaw) 
         }
         return gpu;
     });
+    std::vector<int> told;
+    each(top, kHardware, kMostGpus, told, names, flaw,
+         [&](Row& row) { return read_hardware(row, report, told.empty() ? -1 : told.back(), flaw); });
     each(top, kProblems, kMostRows, report.problems, names, flaw,
          [&](Row& row) { return read_problem(row, report, names, flaw); });
     each(top, kChecks, kMostRows, report.checks, names, flaw, [&](Row& row) {

@@ -86,6 +86,7 @@ class Line {
         out_ += ',';
         add_number(out_, value);
     }
+    void first(std::size_t value) { out_ += std::to_string(value); }
     void cell(int value) { out_ += ',' + std::to_string(value); }
     void raw(std::string_view text) { out_ += text; }
 
@@ -104,6 +105,11 @@ void write_gpu(Line& line, const Gpu& gpu) {
         line.cell(value.metric);
         line.cell(value.value);
     }
+}
+
+bool says_more(const Gpu& gpu) {
+    return gpu.mode != kNoName || gpu.memory_gib > 0 || gpu.link_width + gpu.link_generation != 0 ||
+           gpu.link_generation_rest != 0;
 }
 
 }  // namespace
@@ -138,12 +144,25 @@ std::string condensed(const Fleet& fleet, const NodeReport& report) {
     line.flag("verified", report.verified);
     line.count("gpus_expected", report.gpus_expected);
     line.count("gpus_found", report.gpus_found);
+    line.count("gpus_bound", report.gpus_bound);
     line.amount("usd_per_hour", report.usd_per_hour);
     line.rows("labels", report.labels, [&](const auto& label) {
         line.cell(label.first, true);
         line.cell(label.second);
     });
     line.rows("gpus", report.gpus, [&](const Gpu& gpu) { write_gpu(line, gpu); });
+    std::vector<std::size_t> known;
+    for (std::size_t gpu = 0; gpu < report.gpus.size(); ++gpu) {
+        if (says_more(report.gpus[gpu])) known.push_back(gpu);
+    }
+    line.rows("hardware", known, [&](std::size_t index) {
+        const Gpu& gpu = report.gpus[index];
+        line.first(index);
+        line.cell(gpu.mode);
+        line.cell(gpu.memory_gib);
+        for (const std::uint8_t each : {gpu.link_width, gpu.link_generation, gpu.link_generation_rest})
+            line.cell(static_cast<int>(each));
+    });
     line.rows("problems", report.problems, [&](const Problem& problem) {
         line.cell(problem.code, true);
         line.cell(problem.check);

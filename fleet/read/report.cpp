@@ -41,9 +41,60 @@ void read_measurements(Gpu& gpu, dom::element element, const Place& up, Vocabula
     }
 }
 
+constexpr double kGib = 1024.0 * 1024 * 1024;
+
+/// A GPU that fell off the bus answers with ones, and shows 63 lanes: not known.
+void read_link(const Members<2>& link, std::uint8_t& generation, std::uint8_t& width) {
+    constexpr int kMostGeneration = 15, kMostWidth = 32;  // PCIe has six, and 32 lanes
+    const int of_generation = link.count_or_null(0), of_width = link.count_or_null(1);
+    if (of_generation > 0 && of_generation <= kMostGeneration)
+        generation = static_cast<std::uint8_t>(of_generation);
+    if (of_width > 0 && of_width <= kMostWidth) width = static_cast<std::uint8_t>(of_width);
+}
+
+/// How the GPU is cut: its makers' own words.
+Name read_mode(const Members<13>& gpu, const Place& up, Vocabulary& names, Flaw& flaw) {
+    if (const auto partition = gpu.given(9)) {
+        static constexpr std::array<std::string_view, 2> kPartition{"compute", "memory"};
+        const Place place{&up, "partition"};
+        const Members parts(*partition, kPartition, place, flaw);
+        const std::string compute(parts.text_or_null(0)), memory(parts.text_or_null(1));
+        if (compute.empty() && memory.empty()) return kNoName;
+        return names.intern((compute.empty() ? "?" : compute) + (memory.empty() ? "" : "/" + memory));
+    }
+    if (!gpu.given(10)) return kNoName;
+    if (!gpu.flag(10)) return names.intern("whole");
+    const int instances = gpu.count_or_null(11);
+    return names.intern(instances < 0 ? std::string("MIG") : "MIG " + std::to_string(instances));
+}
+
+/// What the GPU and its link are, beside how fast: members that a report may lack.
+void read_hardware(Gpu& gpu, const Members<13>& members, const Place& up, Vocabulary& names, Flaw& flaw) {
+    gpu.mode = read_mode(members, up, names, flaw);
+    gpu.memory_gib = static_cast<float>(members.amount_or_null(7) / kGib);
+    const Name capacity = names.find("capacity_bytes");
+    for (const Value& value : gpu.values) {
+        if (gpu.memory_gib == 0 && capacity != kNoName && value.metric == capacity)
+            gpu.memory_gib = static_cast<float>(value.value / kGib);
+    }
+    if (const auto link = members.given(8)) {
+        static constexpr std::array<std::string_view, 2> kRest{"current_generation", "current_width"};
+        const Place place{&up, "link"};
+        read_link(Members(*link, kRest, place, flaw), gpu.link_generation_rest, gpu.link_width);
+    }
+    if (const auto experiments = members.given(12)) {
+        static constexpr std::array<std::string_view, 1> kLoad{"load"};
+        static constexpr std::array<std::string_view, 2> kSeen{"link_generation_max", "link_width_min"};
+        const Place place{&up, "experiments"}, inner{&place, "load"};
+        if (const auto load = Members(*experiments, kLoad, place, flaw).given(0))
+            read_link(Members(*load, kSeen, inner, flaw), gpu.link_generation, gpu.link_width);
+    }
+}
+
 Gpu read_gpu(dom::element element, const Place& place, Vocabulary& names, Flaw& flaw) {
-    static constexpr std::array<std::string_view, 7> kNames{"bdf",     "board_key",    "serial",       "uuid",
-                                                            "verdict", "measurements", "vbios_version"};
+    static constexpr std::array<std::string_view, 13> kNames{
+        "bdf",          "board_key", "serial",    "uuid", "verdict",       "measurements", "vbios_version",
+        "memory_bytes", "link",      "partition", "mig",  "mig_instances", "experiments"};
     const Members members(element, kNames, place, flaw);
     Gpu gpu;
     gpu.firmware = names.intern(members.text_or_null(6));
@@ -55,6 +106,7 @@ Gpu read_gpu(dom::element element, const Place& place, Vocabulary& names, Flaw& 
     gpu.identity = identity_of(serial, uuid);
     gpu.verdict = verdict_of(members.text(4), place, flaw);
     if (const auto measured = members.given(5)) read_measurements(gpu, *measured, place, names, flaw);
+    if (!flaw) read_hardware(gpu, members, place, names, flaw);
     return gpu;
 }
 
@@ -232,7 +284,8 @@ void read_count(dom::element element, NodeReport& report, Flaw& flaw) {
     const Members count(element, kNames, place, flaw);
     report.gpus_expected = count.count_or_null(0);
     const int pci = count.count_or_null(1);
-    report.gpus_found = pci >= 0 ? pci : count.count_or_null(2);
+    report.gpus_bound = count.count_or_null(2);
+    report.gpus_found = pci >= 0 ? pci : report.gpus_bound;
 }
 
 void read_rows(const Top& top, NodeReport& report, Vocabulary& names, Flaw& flaw) {

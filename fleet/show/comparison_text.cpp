@@ -12,21 +12,23 @@ namespace gpucheck::fleet {
 std::string comparison_text(const Comparison& comparison, const ShowOptions& options) {
     const auto worse = std::count_if(comparison.significant.begin(), comparison.significant.end(),
                                      [](const Change& change) { return change.worse; });
-    const bool nothing = comparison.nodes_both == 0;
-    const Decision decision = nothing     ? Decision::no_evidence
-                              : worse > 0 ? Decision::reject
-                                          : Decision::accept;
-    const std::string word = nothing                          ? "NOTHING TO COMPARE"
-                             : worse > 0                      ? "WORSE"
-                             : comparison.significant.empty() ? "UNCHANGED"
-                                                              : "CHANGED";
+    const Decision decision = comparison.decision;
+    const std::string word = decision == Decision::reject        ? "WORSE"
+                             : decision == Decision::no_evidence ? "NOT ENOUGH EVIDENCE"
+                             : comparison.significant.empty()    ? "UNCHANGED"
+                                                                 : "CHANGED";
+    const std::string what =
+        comparison.two_samples ? report::plural(comparison.compared, "median") +
+                                     " of nodes on each side compared as two samples, "
+                               : report::plural(comparison.compared, "pair") + " of measurements compared, ";
     std::string out = coloured(word, decision, options.colour) + ": " +
                       report::plural(comparison.nodes_both, "node") + " in both, " +
                       std::to_string(comparison.nodes_only_before) + " only before, " +
-                      std::to_string(comparison.nodes_only_after) + " only after; " +
-                      report::plural(comparison.compared, "pair") + " of measurements compared, " +
+                      std::to_string(comparison.nodes_only_after) + " only after; " + what +
                       report::plural(comparison.significant.size(), "change") + " beyond chance, " +
                       std::to_string(worse) + " for the worse\n";
+    for (const std::string& reason : comparison.why)
+        out += report::paragraph("  ", report::plain(reason, 1000), options.width);
     if (!comparison.significant.empty()) {
         report::Table table({"", "node", "what", "measurement", "before", "after", "ratio", "chance"});
         const std::size_t most = std::min(options.top, comparison.significant.size());

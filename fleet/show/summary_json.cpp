@@ -64,6 +64,12 @@ void write_group(JsonOut& out, const Group& group) {
     out.begin('{').key("board").text(group.key.board);
     out.key("instance_type").text_or_null(group.key.instance_type);
     out.key("driver").text(group.key.driver).key("profile").text(group.key.profile);
+    out.key("mode").text_or_null(group.key.mode).key("memory_gib");
+    if (group.key.memory_gib != 0) {
+        out.count(group.key.memory_gib);
+    } else {
+        out.null();
+    }
     out.key("nodes").count(group.nodes.size()).key("verdicts").begin('{');
     for (const auto& [verdict, count] : group.verdicts) out.key(name_of(verdict)).count(count);
     out.end('}');
@@ -186,10 +192,14 @@ void comparison_json(const Comparison& comparison, const Sink& sink) {
     JsonOut out(sink);
     out.begin('{').key("gpucheck_comparison").text("1.0");
     out.line();
+    out.key("decision").text(name_of(comparison.decision));
+    out.line();
+    out.list("why", comparison.why, [&](const std::string& reason) { out.text(reason); });
+    out.line();
     out.key("nodes_both").count(comparison.nodes_both);
     out.key("nodes_only_before").count(comparison.nodes_only_before);
     out.key("nodes_only_after").count(comparison.nodes_only_after);
-    out.key("compared").count(comparison.compared);
+    out.key("compared").count(comparison.compared).key("two_samples").flag(comparison.two_samples);
     out.line();
     out.list("notes", comparison.notes, [&](const std::string& note) { out.text(note); });
     out.line();

@@ -91,9 +91,10 @@ void add_nodes(std::string& out, const Fleet& fleet, const Analysis& analysis, c
 
 std::string group_name(const GroupKey& key) {
     std::string text = key.board.empty() ? "unknown board" : key.board;
-    for (const std::string& part : {key.instance_type, key.driver, key.profile}) {
-        if (!part.empty()) text += ", " + part;
+    for (const std::string& part : {key.instance_type, key.driver, key.profile, key.mode}) {
+        if (!part.empty() && part != "whole") text += ", " + part;
     }
+    if (key.memory_gib != 0) text += ", " + std::to_string(key.memory_gib) + " GiB";
     return plain(text);
 }
 

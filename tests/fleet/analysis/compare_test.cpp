@@ -128,6 +128,77 @@ TEST(FleetCompare, TwoFleetsWithoutACommonNode) {
     ASSERT_EQ(comparison.significant.size(), 1U);
     EXPECT_TRUE(lists(comparison, "", "memory_copy_gb_s", true));
     EXPECT_EQ(comparison.nodes_both, 0U);
+    EXPECT_TRUE(comparison.two_samples);
+}
+
+TEST(FleetCompare, UnchangedIsSaidOfWhatWasLookedAtAlone) {
+    Recipe recipe;
+    recipe.nodes = 40;
+    recipe.days = 2;
+    const Synthetic before = day_of(recipe, 0);
+    const auto decided = [&](const auto& spoil) {
+        Synthetic after = day_of(recipe, 1);
+        spoil(after.fleet);
+        const Comparison comparison = compare(before.fleet, after.fleet, default_policy());
+        EXPECT_EQ(comparison.why.empty(), comparison.decision == Decision::accept);
+        return comparison.decision;
+    };
+    EXPECT_EQ(decided([](Fleet&) {}), Decision::accept);
+    EXPECT_EQ(decided([](Fleet& fleet) {
+                  for (NodeReport& report : fleet.reports) {
+                      for (Gpu& gpu : report.gpus) gpu.values.clear();
+                  }
+              }),
+              Decision::no_evidence);
+    EXPECT_EQ(decided([](Fleet& fleet) {
+                  for (NodeReport& report : fleet.reports) report.profile = fleet.names.intern("acceptance");
+              }),
+              Decision::no_evidence);
+    EXPECT_EQ(decided([](Fleet& fleet) { fleet.reports.resize(10); }), Decision::no_evidence);
+    EXPECT_EQ(decided([](Fleet& fleet) {
+                  fleet.rejected.push_back({"a.json", "is cut off"});
+              }),
+              Decision::no_evidence);
+    EXPECT_EQ(decided([](Fleet& fleet) {
+                  std::erase_if(fleet.reports[3].gpus[1].values, [](const Value&) { return true; });
+              }),
+              Decision::no_evidence);
+    EXPECT_EQ(decided([](Fleet& fleet) { fleet.reports[3].gpus[1].mode = fleet.names.intern("MIG 7"); }),
+              Decision::no_evidence);
+    EXPECT_EQ(decided([](Fleet& fleet) {
+                  NodeReport fresh = fleet.reports[0];
+                  fresh.key = fresh.node = "new";
+                  fresh.report_id = "new";
+                  for (Gpu& gpu : fresh.gpus) gpu.identity += "new";
+                  fleet.reports.push_back(fresh);
+              }),
+              Decision::accept)
+        << "a node more is nothing worse";
+}
+
+TEST(FleetCompare, NodesThatBecameSlowAmongFew) {
+    for (const auto& [nodes, slow] :
+         {std::pair(2, 1), std::pair(3, 1), std::pair(4, 2), std::pair(10, 1), std::pair(20, 2)}) {
+        Recipe recipe;
+        recipe.nodes = static_cast<std::size_t>(nodes);
+        recipe.days = 2;
+        Synthetic before = day_of(recipe, 0), after = day_of(recipe, 1);
+        EXPECT_EQ(compare(before.fleet, after.fleet, default_policy()).decision, Decision::accept) << nodes;
+        for (int node = 0; node < slow; ++node) {
+            for (std::size_t gpu = 0; gpu < 8; ++gpu)
+                scale(after.fleet, static_cast<std::size_t>(node), gpu, "memory_read", 0.9F);
+        }
+        EXPECT_EQ(compare(before.fleet, after.fleet, default_policy()).decision, Decision::reject) << nodes;
+    }
+    Recipe single;
+    single.nodes = 8;
+    single.gpus = 1;
+    single.days = 2;
+    Synthetic before = day_of(single, 0), after = day_of(single, 1);
+    EXPECT_EQ(compare(before.fleet, after.fleet, default_policy()).decision, Decision::accept);
+    for (std::size_t node = 0; node < 3; ++node) scale(after.fleet, node, 0, "memory_read", 0.9F);
+    EXPECT_NE(compare(before.fleet, after.fleet, default_policy()).decision, Decision::accept)
+        << "three of eight drag the normal change with them";
 }
 
 TEST(FleetCompare, OtherProfilesAndTooFewPairsAreTold) {

@@ -92,6 +92,13 @@ TEST_F(FleetPolicies, RulesOfOneNameAreOneDemand) {
                 return made_.fleet.names.text(each.metric).ends_with("_tflops");
             });
     }
+    EXPECT_EQ(verdict(0), "no_evidence not measured") << "no arithmetic at all is said first";
+    policy_.accept_uncompared = true;
+    Rule demand;
+    demand.name = "slow arithmetic";
+    demand.metric = "*_tflops";
+    demand.value_below = 1;
+    policy_.rules = {demand};
     EXPECT_EQ(verdict(0), "no_evidence rule not applied") << "and without those nobody saw it";
 }
 

@@ -70,7 +70,7 @@ TEST_F(FleetRules, WhatPeersHaveAndANodeLacks) {
     drop(4, 1, "fp8_tflops");
     EXPECT_EQ(verdict(4), "no_evidence missing measurement");
     EXPECT_EQ(analysed().decision, Decision::no_evidence);
-    for (std::size_t index = 0; index < 25; ++index) {
+    for (std::size_t index = 0; index < 37; ++index) {
         for (std::size_t gpu = 0; gpu < 8; ++gpu) drop(index, gpu, "fp8_tflops");
     }
     EXPECT_EQ(verdict(4), "accept") << "most peers do not have it either";

@@ -257,6 +257,12 @@ def comparisons(scratch):
     document = json.loads(done.stdout)
     SCHEMA.validate(document)
     check("the JSON says so", done.returncode == 1 and any(change["worse"] for change in document["significant"]))
+    shutil.copytree(same, scratch / "torn")
+    (scratch / "torn" / "torn.json").write_text("{")
+    write(scratch / "ten", healthy(10, seed=2))
+    for name, word in (("torn", b"could not be read"), ("ten", b"6 nodes of OLD have no report in NEW")):
+        done = fleet("compare", before, scratch / name)
+        check(f"{name} is not enough", done.returncode == 2 and done.stdout.startswith(b"NOT ENOUGH EVIDENCE") and word in b" ".join(done.stdout.split()), done.stdout)
     write(scratch / "others", [report(number, seed=7) for number in range(40, 56)])
     check("other nodes are no comparison", fleet("compare", before, scratch / "others").returncode == 2)
 

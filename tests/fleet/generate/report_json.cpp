@@ -104,8 +104,10 @@ std::string gpu_tail(bool amd) {
            "\"expected_generation\":5,\"expected_width\":16,\"path_max_gb_s\":null,\"path_limited_by\":null,"
            "\"missing\":{\"path_max_gb_s\":{\"why\":\"not every link up to the root port could be "
            "read\",\"source\":"
-           "null}}},\"partition\":null,\"nodes\":[],\"missing\":{\"serial\":{\"why\":\"not looked "
-           "at\",\"source\":null}}";
+           "null}}}," +
+           (amd ? "\"partition\":{\"compute\":\"SPX\",\"memory\":\"NPS1\",\"logical_gpus\":1,\"missing\":{}}"
+                : "\"partition\":null,\"mig\":false") +
+           ",\"nodes\":[],\"missing\":{\"serial\":{\"why\":\"not looked at\",\"source\":null}}";
 }
 
 void append_problem(Line& line, const Problem& problem) {
@@ -149,7 +151,7 @@ void append_report(std::string& out, const NodeReport& report, const Vocabulary&
     line.raw("},\"profile\":").text(report.profile).raw(",\"duration_s\":48.2,\"simulated\":");
     line.raw(report.simulated ? "true" : "false").raw(",\"injected\":null,\"machine\":null,\"verdict\":");
     line.text(name_of(report.verdict)).raw(",\"gpu_count\":{\"expected\":").number(report.gpus_expected);
-    line.raw(",\"pci\":").number(report.gpus_found).raw(",\"bound\":").number(report.gpus_found);
+    line.raw(",\"pci\":").number(report.gpus_found).raw(",\"bound\":").number(report.gpus_bound);
     line.raw("},\"instance\":{\"provider\":")
         .text(report.provider)
         .raw(",\"type\":")

@@ -17,14 +17,15 @@ struct BoardRates {
     const char* driver;
     const char* newer_driver;
     const char* firmware;
+    const char* mode;
     double memory_gb_s, bf16_tflops, fp8_tflops;
 };
 constexpr std::array kBoards{BoardRates{"h100-sxm-80gb", "gpu-h100-8", "nvidia 570.133.20",
-                                        "nvidia 575.57.08", "96.00.74.00.01", 3080, 780, 1270},
+                                        "nvidia 575.57.08", "96.00.74.00.01", "whole", 3080, 780, 1270},
                              BoardRates{"h200-sxm-141gb", "gpu-h200-8", "nvidia 570.133.20",
-                                        "nvidia 575.57.08", "96.00.99.00.01", 4250, 775, 1300},
+                                        "nvidia 575.57.08", "96.00.99.00.01", "whole", 4250, 775, 1300},
                              BoardRates{"mi300x", "gpu-mi300x-8", "amdgpu 6.12.12", "amdgpu 6.14.14",
-                                        "113-M3000100-103", 4200, 620, 1180}};
+                                        "113-M3000100-103", "SPX/NPS1", 4200, 620, 1180}};
 
 const BoardRates& rates_of(const std::string& board) {
     const auto found = std::find_if(kBoards.begin(), kBoards.end(),
@@ -221,7 +222,7 @@ NodeReport Generator::report(std::size_t index, std::size_t day, Vocabulary& nam
     report.profile = names.intern("boot");
     report.labels = {{names.intern("rack"), names.intern(numbered("rack-%04lu", index / recipe_.in_rack))}};
     report.verdict = Verdict::pass;
-    report.gpus_expected = report.gpus_found = static_cast<int>(recipe_.gpus);
+    report.gpus_expected = report.gpus_found = report.gpus_bound = static_cast<int>(recipe_.gpus);
     std::array<double, kKinds> of_node{};
     for (double& each : of_node) each = node.normal() * recipe_.lottery.node_share;
     for (std::size_t g = 0; g < recipe_.gpus; ++g) {
@@ -232,6 +233,10 @@ NodeReport Generator::report(std::size_t index, std::size_t day, Vocabulary& nam
         gpu.identity = "GPU-" + uuid(chip.next(), chip.next());
         gpu.firmware = names.intern(rates.firmware);
         gpu.verdict = Verdict::pass;
+        gpu.mode = names.intern(rates.mode);
+        gpu.memory_gib = 85520809984.0F / (1024.0F * 1024 * 1024);
+        gpu.link_width = 16;
+        gpu.link_generation = gpu.link_generation_rest = 5;
         std::array<double, kKinds> place_of{};
         for (double& each : place_of) each = place(chip, recipe_.lottery.shape);
         const bool this_gpu = planted != nullptr && planted->gpu == static_cast<int>(g);

@@ -132,6 +132,7 @@ class Maker {
                          {name("rack"), name("r" + std::to_string(node / 32))}};
         report.gpus_expected = 8;
         report.gpus_found = bad(node) && node % 4 == 3 ? 7 : 8;
+        report.gpus_bound = report.gpus_found;
         report.verified = node % 10 != 0;
         report.usd_per_hour = static_cast<float>((kind(node) ? 48.0 : 55.04) * (node % 5 == 0 ? 0.9 : 1));
         report.verdict = bad(node) ? Verdict::fail : node % 23 == 5 ? Verdict::warn : Verdict::pass;

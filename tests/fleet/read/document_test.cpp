@@ -38,6 +38,54 @@ TEST(Document, KeepsWhatADecisionNeeds) {
     EXPECT_FALSE(node.verified);
 }
 
+TEST(Document, KeepsHowAGpuIsCutAndLinked) {
+    Json report = sample_report(1);
+    report["gpu_count"]["bound"] = 1;
+    report["gpus"][0]["link"] = {{"current_generation", 1}, {"current_width", 8}};
+    report["gpus"][0]["mig"] = true;
+    report["gpus"][0]["mig_instances"] = 7;
+    report["gpus"][1]["partition"] = {{"compute", "CPX"}, {"memory", "NPS4"}};
+    report["gpus"][1]["memory_bytes"] = 206141652992;
+    report["gpus"][1]["link"] = {{"current_generation", 1}, {"current_width", 16}};
+    report["gpus"][1]["experiments"]["load"] = {{"link_generation_max", 5}, {"link_width_min", 4}};
+    Fleet fleet = read(report);
+    for (int turn = 0; turn < 2; ++turn) {
+        const NodeReport& node = fleet.reports.front();
+        EXPECT_EQ(node.gpus_bound, 1);
+        EXPECT_EQ(node.gpus_found, 2);
+        EXPECT_EQ(fleet.names.text(node.gpus[0].mode), "MIG 7");
+        EXPECT_EQ(fleet.names.text(node.gpus[1].mode), "CPX/NPS4");
+        EXPECT_NEAR(node.gpus[0].memory_gib, 79.6, 0.1) << "what an experiment saw of it";
+        EXPECT_NEAR(node.gpus[1].memory_gib, 192, 0.1);
+        EXPECT_EQ(node.gpus[0].link_width, 8);
+        EXPECT_EQ(node.gpus[0].link_generation, 0) << "at rest is not under load";
+        EXPECT_EQ(node.gpus[1].link_width, 4) << "the narrowest under load";
+        EXPECT_EQ(node.gpus[1].link_generation, 5);
+        EXPECT_EQ(node.gpus[1].link_generation_rest, 1);
+        fleet = read(Json::parse(condensed(fleet, node)));
+    }
+    report["gpus"][0]["mig"] = false;
+    report["gpus"][0]["link"] = {{"current_generation", 63}, {"current_width", 63}};
+    report["gpus"][1].erase("partition");
+    report["gpu_count"]["bound"] = nullptr;
+    const Fleet whole = read(report);
+    EXPECT_EQ(whole.names.text(whole.reports[0].gpus[0].mode), "whole");
+    EXPECT_EQ(whole.reports[0].gpus[1].mode, kNoName) << "not known is not whole";
+    EXPECT_EQ(whole.reports[0].gpus_bound, -1);
+    EXPECT_EQ(whole.reports[0].gpus[0].link_width, 0) << "what a GPU off the bus answers";
+    for (const auto& [place, value] :
+         std::vector<std::pair<const char*, Json>>{{"/gpus/0/link/current_width", -4},
+                                                   {"/gpus/0/link", 16},
+                                                   {"/gpus/0/mig", "on"},
+                                                   {"/gpus/1/memory_bytes", -1},
+                                                   {"/gpus/1/experiments/load/link_width_min", "x16"},
+                                                   {"/gpus/1/partition", "CPX"}}) {
+        Json wrong = report;
+        wrong[Json::json_pointer(place)] = value;
+        EXPECT_NE(error_of(wrong.dump()), "") << place;
+    }
+}
+
 TEST(Document, NamesAMachineByWhatIsKnown) {
     Json report = sample_report(1);
     report["host"]["hostname"] = nullptr;
