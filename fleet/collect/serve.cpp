@@ -139,12 +139,19 @@ void forget_old(const ServeOptions& options, Writer& writer) {
         writer.forget_before(unix_ms() - static_cast<std::int64_t>(options.retention_days * kMsPerDay));
 }
 
+// A store that went away while nobody reports is told, too.
+void look_at(Store& store) {
+    const auto looked = store.report(std::string());
+    if (const auto* why = std::get_if<SqlError>(&looked)) complain("the store: " + why->what);
+}
+
 // Until SIGTERM or SIGINT.
 void wait_for_the_end(const sigset_t& signals, const ServeOptions& options, const Address& address,
-                      Access& access, HttpServer& server, Writer& writer) {
+                      Access& access, HttpServer& server, Store& store, Writer& writer) {
     constexpr timespec kLook{60, 0};
     for (;;) {
         forget_old(options, writer);
+        look_at(store);
         const int signal = ::sigtimedwait(&signals, nullptr, &kLook);
         if (signal == SIGTERM || signal == SIGINT) return;
         if (signal != SIGHUP) continue;
@@ -176,7 +183,7 @@ int run(const ServeOptions& options, const Address& address, Access& access, Sto
                 ip6 ? ("[" + address.ip + "]").c_str() : address.ip.c_str(), unsigned{server.port()});
     std::fflush(stdout);
     tell_systemd("READY=1");
-    wait_for_the_end(signals, options, address, access, server, writer);
+    wait_for_the_end(signals, options, address, access, server, store, writer);
     tell_systemd("STOPPING=1");
     server.stop(kLastWords);  // what was accepted is answered; then nothing can ask any more
     live.finish();

@@ -56,8 +56,8 @@ struct Incoming {
 };
 
 /// Whether a report whose signature or token belongs to `bound` may be that machine's: it names it; or
-/// `bound` is an instance and it names none, as after a boot at which the metadata service was away; or `bound`
-/// is its host name.
+/// `bound` is an instance and it names none, as after a boot at which the metadata service was away; or
+/// `bound` is its host name.
 bool speaks_for(const std::string& bound, const Incoming& report);
 
 enum class Taken : std::uint8_t {
