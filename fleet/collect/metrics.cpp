@@ -37,7 +37,7 @@ void of_receiver(Text& out, const Writer::Numbers& writer, const HttpNumbers& ht
     out.one("connections", "gauge", "Open connections.", static_cast<double>(http.connections));
     out.one("connections_accepted_total", "counter", "Connections that were accepted.",
             static_cast<double>(http.accepted));
-    out.one("connections_evicted_total", "counter", "Idle connections that were closed to make room.",
+    out.one("connections_evicted_total", "counter", "Idle or slow connections that were closed to make room.",
             static_cast<double>(http.evicted));
     out.one("timeouts_total", "counter", "Connections that were closed because the other side was too slow.",
             static_cast<double>(http.timed_out));
