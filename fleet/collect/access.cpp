@@ -23,17 +23,30 @@ std::string presented(const HttpHead& head) {
     return colon == std::string::npos ? std::string() : pair->substr(colon + 1);
 }
 
-// A page that somebody opens elsewhere must not read this one by a name that leads to 127.0.0.1 (DNS
-// rebinding): without a token only names answer that nobody can point here.
-bool is_local_name(std::string_view host) {
-    if (host.starts_with("[::1]")) return true;
-    const std::string_view name = host.substr(0, host.find(':'));
-    return name == "localhost" || name == "127.0.0.1";
+// ":8126" or nothing.
+bool is_port(std::string_view text) {
+    if (text.empty()) return true;
+    constexpr std::size_t kLongest = 6;
+    if (text.front() != ':' || text.size() < 2 || text.size() > kLongest) return false;
+    return text.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
 }  // namespace
 
-std::optional<std::string> Access::read() {
+// A page that somebody opens elsewhere must not read this one by a name that leads to 127.0.0.1 (DNS
+// rebinding): without a token only names answer that nobody can point here.
+bool Access::is_local_name(std::string_view host) {
+    constexpr std::string_view kLocalhost = "localhost";
+    std::string name(host.substr(0, kLocalhost.size()));
+    for (char& c : name)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+    if (name == kLocalhost) return is_port(host.substr(kLocalhost.size()));
+    for (const std::string_view address : {std::string_view("127.0.0.1"), std::string_view("[::1]")})
+        if (host.starts_with(address)) return is_port(host.substr(address.size()));
+    return false;
+}
+
+Access::Made Access::made() const {
     auto made = std::make_shared<AccessFiles>();
     if (!tokens_file_.empty()) {
         auto credentials = read_credentials(tokens_file_);
@@ -43,9 +56,16 @@ std::optional<std::string> Access::read() {
     auto keys = read_keys(keys_folder_);
     if (auto* why = std::get_if<std::string>(&keys)) return std::move(*why);
     made->keys = std::move(*std::get_if<TrustedKeys>(&keys));
+    auto keyed = std::make_shared<KeyedMachines>();
+    for (const auto& [id, key] : made->keys)
+        if (!key.machine.empty()) keyed->insert(key.machine);
+    made->keyed = std::move(keyed);
+    return std::shared_ptr<const AccessFiles>(std::move(made));
+}
+
+void Access::use(std::shared_ptr<const AccessFiles> files) {
     const std::lock_guard lock(lock_);
-    files_ = std::move(made);
-    return std::nullopt;
+    files_ = std::move(files);
 }
 
 std::shared_ptr<const AccessFiles> Access::files() const {

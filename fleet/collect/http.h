@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace gpucheck::fleet::collect {
@@ -50,6 +51,10 @@ class HttpHandler {
     using Answer = std::function<void(HttpAnswer)>;
     virtual ~HttpHandler() = default;
     virtual Admission admit(const HttpHead& head) = 0;
+    /// Sets memory aside for `bytes` of a body that have come, all together. False: there is no room.
+    virtual bool reserve(const std::shared_ptr<void>& ticket, std::size_t bytes) = 0;
+    /// Gives it back before the request is over: its connection is being closed.
+    virtual void give_up(const std::shared_ptr<void>& ticket) = 0;
     /// `answer` is called once, on any thread, now or later.
     virtual void handle(HttpHead head, std::string body, const std::shared_ptr<void>& ticket,
                         Answer answer) = 0;
@@ -81,8 +86,9 @@ class HttpServer {
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
 
-    /// PEM files; called again, new connections get the new ones. An error leaves what was there.
-    std::optional<std::string> use_tls(const std::string& certificate, const std::string& key);
+    /// PEM files. What comes back puts them into force for new connections; the error is a sentence.
+    using TlsReady = std::function<void()>;
+    std::variant<TlsReady, std::string> read_tls(const std::string& certificate, const std::string& key);
     /// Begins to listen; `port` 0 takes a free one.
     std::optional<std::string> listen(const std::string& address, std::uint16_t port);
     std::uint16_t port() const;

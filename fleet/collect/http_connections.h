@@ -1,13 +1,16 @@
-// Every open connection, and which of them only wait: the one that has waited longest makes room when more
-// come, so that a thousand idle ones or a slow stranger lock nobody out.
+// Every open connection, and which of them only wait or send slowly: they make room when more come, so that
+// a thousand idle ones, or two hundred that never finish a body, lock nobody out.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "fleet/collect/http.h"
 
@@ -17,11 +20,11 @@ class Connections;
 
 class Connection {
   public:
-    explicit Connection(Connections& all);
+    Connection(Connections& all, std::string address);
     virtual ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
-    /// Closes it on its own strand if it is still waiting.
+    /// Closes it on its own strand if it still waits or reads.
     virtual void evict() = 0;
 
   protected:
@@ -29,8 +32,16 @@ class Connection {
 
   private:
     friend class Connections;
-    std::list<std::weak_ptr<Connection>>::iterator place_;
+    std::list<Connection*>::iterator place_;
     bool listed_ = false;
+    std::weak_ptr<Connection> self_;
+    const std::string address_;
+    double bytes_per_s() const;
+    // While a body comes:
+    bool reads_ = false;
+    std::chrono::steady_clock::time_point since_;
+    std::size_t bytes_ = 0;
+    std::shared_ptr<void> memory_;
 };
 
 class Connections {
@@ -38,8 +49,13 @@ class Connections {
     Connections(HttpHandler& whom, const HttpLimits& bounds) : handler(whom), limits(bounds) {}
 
     void waits(const std::shared_ptr<Connection>& connection);
+    /// A body is about to come, for which memory is set aside under `ticket`.
+    void reads(const std::shared_ptr<Connection>& connection, const std::shared_ptr<void>& ticket);
+    /// So much of the body is there. False: there is no memory for it, and nobody who is slower.
+    bool has_read(Connection& connection, std::size_t bytes);
     void works(Connection& connection);
-    /// False: nobody waits.
+    /// Of the address that has the most connections: the slowest body, else who has waited longest. False:
+    /// all work.
     bool evict_one();
     void evict_all();
     /// False: some are still open.
@@ -55,7 +71,15 @@ class Connections {
     friend class Connection;
     std::mutex lock_;
     std::condition_variable fewer_;
-    std::list<std::weak_ptr<Connection>> waiting_;  // longest first
+    void take_off(Connection& connection);
+    void put_on(const std::shared_ptr<Connection>& connection);
+    using Before = bool (*)(const Connection&, const Connection*);
+    std::shared_ptr<Connection> choose(const std::string* address, Before before);
+    static bool is_slowest(const Connection& one, const Connection* other);
+    static bool is_slow(const Connection& one, const Connection* other);
+    static bool is_idle(const Connection& one, const Connection* other);
+    std::list<Connection*> waiting_;  // longest first; those that read a body, too
+    std::map<std::string, std::size_t> by_address_;
     std::atomic<std::size_t> open_ = 0;
 };
 

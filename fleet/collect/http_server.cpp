@@ -95,7 +95,8 @@ HttpServer::~HttpServer() {
     stop(std::chrono::milliseconds(0));
 }
 
-std::optional<std::string> HttpServer::use_tls(const std::string& certificate, const std::string& key) {
+std::variant<HttpServer::TlsReady, std::string> HttpServer::read_tls(const std::string& certificate,
+                                                                     const std::string& key) {
     namespace ssl = net::ssl;
     auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
     beast::error_code error;
@@ -105,20 +106,21 @@ std::optional<std::string> HttpServer::use_tls(const std::string& certificate, c
     context->set_options(ssl::context::default_workarounds | ssl::context::no_sslv2 | ssl::context::no_sslv3 |
                              ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1 | SSL_OP_NO_RENEGOTIATION,
                          error);
-    if (auto why = failed("TLS")) return why;
+    if (auto why = failed("TLS")) return *std::move(why);
     SSL_CTX_set_mode(context->native_handle(), SSL_MODE_RELEASE_BUFFERS);
     // A key with a passphrase must not make OpenSSL ask on the terminal.
     context->set_password_callback([](std::size_t, ssl::context::password_purpose) { return std::string(); },
                                    error);
     context->use_certificate_chain_file(certificate, error);
-    if (auto why = failed(certificate)) return why;
+    if (auto why = failed(certificate)) return *std::move(why);
     context->use_private_key_file(key, ssl::context::pem, error);
-    if (auto why = failed(key)) return why;
+    if (auto why = failed(key)) return *std::move(why);
     if (SSL_CTX_check_private_key(context->native_handle()) != 1)
         return key + ": not the key of " + certificate;
-    const std::lock_guard guard(inside_->lock);
-    inside_->tls = std::move(context);
-    return std::nullopt;
+    return TlsReady([this, context] {
+        const std::lock_guard guard(inside_->lock);
+        inside_->tls = context;
+    });
 }
 
 std::optional<std::string> HttpServer::listen(const std::string& address, std::uint16_t port) {

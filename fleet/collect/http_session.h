@@ -30,14 +30,14 @@ template <class Stream>
 class Session final : public Connection, public std::enable_shared_from_this<Session<Stream>> {
   public:
     Session(Connections& all, Stream stream, TlsContext tls, const net::ip::address& peer)
-        : Connection(all), tls_(std::move(tls)), stream_(std::move(stream)), peer_(peer) {}
+        : Connection(all, peer.to_string()), tls_(std::move(tls)), stream_(std::move(stream)), peer_(peer) {}
 
     void begin() {
         net::dispatch(stream_.get_executor(), [self = this->shared_from_this()] { self->greet(); });
     }
     void evict() override {
         net::post(stream_.get_executor(), [self = this->shared_from_this()] {
-            if (self->waiting_) self->close();
+            if (self->waiting_ || self->reading_) self->close();
         });
     }
 
@@ -118,6 +118,8 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
         if (admission.refused) return refuse(*std::move(admission.refused));
         ticket_ = std::move(admission.ticket);
         if (head_.body_bytes == 0) return handle();
+        reading_ = true;
+        all_.reads(this->shared_from_this(), ticket_);
         constexpr std::size_t kPerMib = 4000;
         lowest().expires_after(all_.limits.body +
                                std::chrono::milliseconds(head_.body_bytes / (1024 * 1024 / kPerMib)));
@@ -129,12 +131,27 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
         if (error) return broke_off();
         read_body();
     }
-    void read_body() { beast::http::async_read(stream_, buffer_, *parser_, then(&Session::got_body)); }
+    void read_body() {
+        if (parser_->is_done()) return got_body({}, 0);
+        beast::http::async_read_some(stream_, buffer_, *parser_, then(&Session::got_body));
+    }
     void got_body(Error error, std::size_t) {
         if (error) return broke_off();
+        if (!all_.has_read(*this, parser_->get().body().size())) {
+            reading_ = false;
+            all_.works(*this);
+            HttpAnswer answer = plain_refusal(503, "too many reports at once");
+            answer.headers.emplace_back("Retry-After", "5");
+            return refuse(std::move(answer));
+        }
+        if (!parser_->is_done()) return read_body();
+        reading_ = false;
+        all_.works(*this);
         handle();
     }
     void broke_off() {
+        reading_ = false;
+        all_.works(*this);
         ticket_.reset();
         all_.handler.answered(0);
         close();
@@ -217,7 +234,7 @@ class Session final : public Connection, public std::enable_shared_from_this<Ses
     beast::http::response<beast::http::span_body<const char>> answer_;
     boost::optional<beast::http::response_serializer<beast::http::span_body<const char>>> serializer_;
     std::size_t requests_ = 0, drained_ = 0;
-    bool waiting_ = false, keep_alive_ = false, close_after_ = false, is_head_ = false;
+    bool waiting_ = false, reading_ = false, keep_alive_ = false, close_after_ = false, is_head_ = false;
 };
 
 }  // namespace gpucheck::fleet::collect

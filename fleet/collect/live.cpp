@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "agent/report/report_id.h"
 #include "fleet/collect/receive.h"
@@ -112,6 +113,9 @@ std::shared_ptr<const View> Live::make() {
     Analysis analysis = analyse(*fleet_, policy, baseline);
     if (unreadable_ > 0)
         analysis.notes.push_back(std::to_string(unreadable_) + " stored reports cannot be read any more");
+    if (claims_ > 0)
+        analysis.notes.push_back(std::to_string(claims_) +
+                                 " unsigned reports of machines that are known by key do not count");
     PageOptions page_options;
     page_options.made = policy.now;
     page_options.policy = options_.policy.name;
@@ -149,7 +153,10 @@ std::optional<SqlError> Live::read_more() {
         // A tenth at once: each removal moves all that stay.
         if (const std::size_t most = options_.read.max_reports; numbers_.size() > most + most / 10)
             forget(numbers_.size() - most);
-        if (bodies.size() < static_cast<std::size_t>(kAtOnce)) return std::nullopt;
+        if (bodies.size() < static_cast<std::size_t>(kAtOnce)) {
+            drop_claims();
+            return std::nullopt;
+        }
         if (const std::lock_guard lock(lock_); ending_) return SqlError{"the receiver stops", true};
     }
 }
@@ -179,9 +186,29 @@ bool Live::take(const Body& body) {
     }
     NodeReport& read = fleet_->reports.back();
     read.verified = body.row.verified;
+    read.key = body.row.machine;  // as it was settled when it came, also where it did not know its own id
+    if (read.verified) more_keyed_ |= keyed_.insert(read.key).second;
     read.created = body.row.at;  // a machine whose clock is ahead would else be the newest for years
     numbers_.push_back(body.row.seq);
     return true;
+}
+
+// What came before its machine was known by key, and nobody can tell from whom.
+void Live::drop_claims() {
+    if (!std::exchange(more_keyed_, false)) return;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < numbers_.size(); ++i) {
+        NodeReport& report = fleet_->reports[i];
+        if (!report.verified && keyed_.contains(report.key)) continue;
+        if (kept != i) {
+            fleet_->reports[kept] = std::move(report);
+            numbers_[kept] = numbers_[i];
+        }
+        kept += 1;
+    }
+    claims_ += numbers_.size() - kept;
+    fleet_->reports.resize(kept);
+    numbers_.resize(kept);
 }
 
 // The oldest so many. Their names stay in the vocabulary, until they are most of it.
@@ -192,6 +219,8 @@ void Live::forget(std::size_t reports) {
         fleet_ = std::make_unique<Fleet>();
         if (reports != numbers_.size()) last_ = numbers_[reports] - 1;  // read again
         numbers_.clear();
+        claims_ = 0;
+        more_keyed_ = !keyed_.empty();
         return;
     }
     const auto count = static_cast<std::ptrdiff_t>(reports);

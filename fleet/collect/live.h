@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -54,6 +55,7 @@ class Live {
     std::optional<SqlError> read_more();
     bool take(const Body& body);
     void forget(std::size_t reports);
+    void drop_claims();
 
     Store& store_;
     LiveOptions options_;
@@ -68,7 +70,9 @@ class Live {
     std::unique_ptr<Fleet> fleet_;
     std::vector<std::int64_t> numbers_;  // of the store, one for each report of the fleet, ascending
     std::int64_t last_ = 0;
-    std::size_t unreadable_ = 0;
+    std::size_t unreadable_ = 0, claims_ = 0;
+    std::set<std::string, std::less<>> keyed_;  // machines of which a verified report is known
+    bool more_keyed_ = false;
     std::thread thread_;
 };
 

@@ -37,7 +37,7 @@ void of_receiver(Text& out, const Writer::Numbers& writer, const HttpNumbers& ht
     out.one("connections", "gauge", "Open connections.", static_cast<double>(http.connections));
     out.one("connections_accepted_total", "counter", "Connections that were accepted.",
             static_cast<double>(http.accepted));
-    out.one("connections_evicted_total", "counter", "Idle connections that were closed to make room.",
+    out.one("connections_evicted_total", "counter", "Idle or slow connections that were closed to make room.",
             static_cast<double>(http.evicted));
     out.one("timeouts_total", "counter", "Connections that were closed because the other side was too slow.",
             static_cast<double>(http.timed_out));
@@ -71,6 +71,14 @@ std::string Routes::metrics() {
         for (const auto& [verdict, count] : counts->verdicts)
             out.value(label("verdict", verdict), static_cast<double>(count));
     }
+    // What the reader sees counts, too: nobody may have tried to write since.
+    const auto* unread = std::get_if<SqlError>(&counted);
+    const StoreFault fault = unread != nullptr ? unread->fault : writer_.numbers().fault;
+    out.family("store_fault", "gauge", "1 for what was wrong with the store at the last try.");
+    for (const StoreFault each :
+         {StoreFault::other, StoreFault::unreachable, StoreFault::busy, StoreFault::full,
+          StoreFault::read_only, StoreFault::replaced, StoreFault::corrupted})
+        out.value(label("kind", name_of(each)), each == fault ? 1 : 0);
     out.one("store_readable", "gauge", "1 when the store could be read for this answer.",
             std::holds_alternative<Store::Counts>(counted) ? 1 : 0);
     if (const auto view = live_.last()) {

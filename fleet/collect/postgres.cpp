@@ -72,7 +72,7 @@ class Postgres final : public Sql {
         });
     }
     std::optional<SqlError> commit() override {
-        if (!work_) return SqlError{"PostgreSQL: the connection broke", true};
+        if (!work_) return SqlError{"PostgreSQL: the connection broke", true, StoreFault::unreachable};
         auto why = guarded([&] { work_->commit(); });
         work_.reset();
         return why;
@@ -92,20 +92,26 @@ class Postgres final : public Sql {
             return std::nullopt;
         } catch (const pqxx::broken_connection& error) {
             drop();
-            return SqlError{one_line(error.what()), true};
+            return SqlError{one_line(error.what()), true, StoreFault::unreachable};
         } catch (const pqxx::in_doubt_error& error) {  // the sender asks again; its key says whether it came
             drop();
-            return SqlError{one_line(error.what()), true};
+            return SqlError{one_line(error.what()), true, StoreFault::unreachable};
         } catch (const pqxx::sql_error& error) {
-            // Classes of SQLSTATE that are about the server and not about the values: PostgreSQL, appendix A.
+            // Only these classes of SQLSTATE are about the values: PostgreSQL, appendix A. The others are the
+            // server's: a damaged index, a table that is gone, no right to write.
             const std::string state = error.sqlstate();
             const std::string kind = state.substr(0, 2);
-            const bool lost = state.empty() || kind == "08" || kind == "25" || kind == "40" || kind == "53" ||
-                              kind == "55" || kind == "57" || kind == "58";
-            return SqlError{one_line(error.what()), lost};
+            const bool lost = kind != "22" && kind != "23" && kind != "54";
+            const auto fault = state == "XX001" || state == "XX002" ? StoreFault::corrupted
+                               : state == "25006"                   ? StoreFault::read_only
+                               : kind == "53"                       ? StoreFault::full
+                               : kind == "40" || kind == "55"       ? StoreFault::busy
+                               : kind == "57" || kind == "08"       ? StoreFault::unreachable
+                                                                    : StoreFault::other;
+            return SqlError{one_line(error.what()), lost, fault};
         } catch (const std::exception& error) {
             drop();
-            return SqlError{one_line(error.what()), true};
+            return SqlError{one_line(error.what()), true, StoreFault::unreachable};
         }
     }
     bool alive() const { return connection_ != nullptr && connection_->is_open(); }

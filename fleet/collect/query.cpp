@@ -126,7 +126,7 @@ std::string reports_json(const std::vector<Row>& rows, std::int64_t limit) {
 
 std::string nodes_json(const std::vector<Row>& rows, std::int64_t limit) {
     const bool more = !rows.empty() && rows.size() == static_cast<std::size_t>(limit);
-    return list_json("nodes", rows, more ? rows.back().node : std::string());
+    return list_json("nodes", rows, more ? rows.back().machine : std::string());
 }
 
 std::string problem_json(int status, std::string_view detail) {

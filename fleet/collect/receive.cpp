@@ -111,6 +111,8 @@ Refused read_report(const std::string& report, Incoming& into) {
     if (read.report_id != into.report_id) return Refusal{400, "its report_id cannot be read"};
     into.node = plain(read.node);
     into.machine = plain(read.key);
+    const std::string& provider = fleet.names.text(read.provider);
+    into.names_instance = !provider.empty() && read.key.starts_with(provider + "/");
     if (into.node.size() > kMostName || into.machine.size() > kMostName)
         return Refusal{400, "the machine's name is too long"};
     return std::nullopt;
@@ -133,9 +135,15 @@ Refused fill(const Delivery& delivery, const ReceiveRules& rules, const std::str
     into.at = report::rfc3339_utc(std::min(report::unix_seconds(read.created).value_or(now_s), now_s));
     if (auto refused = read_report(report, into)) return refused;
     // By the provider's id where the report has one: a host name is whatever its owner likes.
-    const auto is_this = [&](const std::string& name) { return name.empty() || name == into.machine; };
-    if (!is_this(only_machine)) return Refusal{403, "this key speaks for another machine"};
-    if (!is_this(delivery.token_machine)) return Refusal{403, "this token may not report for this machine"};
+    // Who is known by a key or a token may not know his own id, after a boot without the metadata service.
+    const auto& by_token = delivery.token_machine;
+    if (!only_machine.empty() && !speaks_for(only_machine, into))
+        return Refusal{403, "this key speaks for another machine"};
+    const bool agree = only_machine.empty() || by_token.empty() || only_machine == by_token;
+    if (!agree || (!by_token.empty() && !speaks_for(by_token, into)))
+        return Refusal{403, "this token may not report for this machine"};
+    if (!by_token.empty()) into.machine = by_token;
+    if (!only_machine.empty()) into.machine = only_machine;
     if (delivery.identity_kind == "enrolment-token") {
         const auto* token = rules.credentials.find_enrolment(delivery.identity);
         const bool expired = token != nullptr && token->expires_s > 0 && token->expires_s < now_s;
@@ -154,6 +162,7 @@ std::variant<Incoming, Refusal> receive(Delivery delivery, const ReceiveRules& r
     Incoming into;
     into.received_ms = now_ms;
     into.refuse_unverified = rules.refuse_unverified;
+    into.keyed = rules.keyed;
     std::string decoded, only_machine;
     if (auto refused = decode(delivery, rules.max_report_bytes, decoded)) return *refused;
     into.digest = sha256(decoded);

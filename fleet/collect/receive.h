@@ -27,6 +27,7 @@ struct ReceiveRules {
     const TrustedKeys& keys;
     std::size_t max_report_bytes = 0;
     bool refuse_unverified = false;
+    std::shared_ptr<const KeyedMachines> keyed;
 };
 /// `detail` is for the sender: it repeats nothing of his that could be a secret.
 struct Refusal {

@@ -14,14 +14,14 @@ namespace gpucheck::fleet::collect {
 // Memory set aside for a body, and who sends it.
 struct Routes::Ticket {
     std::atomic<std::size_t>* memory = nullptr;
-    std::size_t bytes = 0;
+    std::atomic<std::size_t> bytes = 0;
     std::shared_ptr<const AccessFiles> files;
     const Token* token = nullptr;  // in `files`
     Ticket() = default;
     Ticket(const Ticket&) = delete;
     Ticket& operator=(const Ticket&) = delete;
     ~Ticket() {
-        if (memory != nullptr) *memory -= bytes;
+        if (memory != nullptr) *memory -= bytes.exchange(0);
     }
 };
 
@@ -112,15 +112,28 @@ Admission Routes::admit_report(const HttpHead& head) {
                         "only application/vnd.dsse.envelope.v1+json and application/vnd.gpucheck.report+json "
                         "are taken"),
                 nullptr};
-    // Twice: once more for what it is decoded to.
-    const std::size_t bytes = head.body_bytes * 2;
-    if (memory_.fetch_add(bytes) + bytes > options_.max_memory_bytes) {
-        memory_ -= bytes;
-        return {later(503, kRetryAfterFull_s, "too many reports at once"), nullptr};
-    }
     ticket->memory = &memory_;
-    ticket->bytes = bytes;
     return {std::nullopt, std::move(ticket)};
+}
+
+// For what has come and not for what was announced: an announcement costs its sender nothing.
+bool Routes::reserve(const std::shared_ptr<void>& ticket, std::size_t bytes) {
+    auto* const of = static_cast<Ticket*>(ticket.get());
+    if (of == nullptr) return false;       // evicted meanwhile
+    const std::size_t wanted = bytes * 2;  // once more for what it is decoded to
+    const std::size_t had = of->bytes;
+    if (wanted <= had) return true;
+    const std::size_t more = wanted - had;
+    if (memory_.fetch_add(more) + more > options_.max_memory_bytes) {
+        memory_ -= more;
+        return false;
+    }
+    of->bytes += more;
+    return true;
+}
+
+void Routes::give_up(const std::shared_ptr<void>& ticket) {
+    if (auto* const of = static_cast<Ticket*>(ticket.get())) memory_ -= of->bytes.exchange(0);
 }
 
 void Routes::handle(HttpHead head, std::string body, const std::shared_ptr<void>& ticket, Answer answer) {
@@ -160,7 +173,7 @@ void Routes::put_report(const HttpHead& head, std::string body, const Ticket& ti
     }
     delivery.body = std::move(body);
     const ReceiveRules rules{ticket.files->credentials, ticket.files->keys, options_.max_report_bytes,
-                             options_.refuse_unverified};
+                             options_.refuse_unverified, ticket.files->keyed};
     auto received = receive(std::move(delivery), rules, unix_ms());
     if (const auto* refusal = std::get_if<Refusal>(&received)) {
         tell(head.peer, head.header("idempotency-key"), *refusal);
@@ -181,9 +194,10 @@ void Routes::put_report(const HttpHead& head, std::string body, const Ticket& ti
 
 // A write is really tried, for all that ask at the same time once, and at most once a second.
 void Routes::health(const Answer& answer) {
-    const auto say = [](const Answer& to, bool good) {
-        to(good ? with_text(200, "text/plain; charset=utf-8", "ok\n")
-                : later(503, kRetryAfterStore_s, "the store cannot be written"));
+    const auto say = [](const Answer& to, StoreFault fault) {
+        to(fault == StoreFault::none ? with_text(200, "text/plain; charset=utf-8", "ok\n")
+                                     : later(503, kRetryAfterStore_s,
+                                             "the store cannot be written: " + std::string(name_of(fault))));
     };
     constexpr std::chrono::seconds kGoodFor{1};
     {
@@ -194,22 +208,22 @@ void Routes::health(const Answer& answer) {
             if (pulse_under_way_) return;
             pulse_under_way_ = true;
         } else {
-            say(answer, true);
+            say(answer, StoreFault::none);
             return;
         }
     }
-    const auto done = [this, say](bool good) {
+    const auto done = [this, say](StoreFault fault) {
         std::vector<Answer> asked;
         {
             const std::lock_guard lock(pulse_lock_);
             asked.swap(pulse_asked_);
             pulse_at_ = std::chrono::steady_clock::now();
-            pulse_good_ = good;
+            pulse_good_ = fault == StoreFault::none;
             pulse_under_way_ = false;
         }
-        for (const Answer& each : asked) say(each, good);
+        for (const Answer& each : asked) say(each, fault);
     };
-    if (!writer_.pulse(done)) done(false);
+    if (!writer_.pulse(done)) done(StoreFault::busy);
 }
 
 void Routes::view(const HttpHead& head, const Answer& answer) {
@@ -254,7 +268,10 @@ HttpAnswer Routes::one_report(const HttpHead& head) {
     if (body->gzip) {
         bool too_large = false;
         auto whole = delivery::decompress(body->bytes, options_.max_report_bytes * 2 + 65536, &too_large);
-        if (!whole) return problem(500, "the stored report cannot be read");
+        if (!whole) {
+            complain_("the stored report " + id + " is damaged");
+            return later(503, kRetryAfterStore_s, "the stored report is damaged");
+        }
         answer = with_text(200, body->content_type, *std::move(whole));
     } else {
         answer = with_text(200, body->content_type, std::move(body->bytes));

@@ -37,6 +37,8 @@ class Routes final : public HttpHandler {
     void counts_of(std::function<HttpNumbers()> numbers) { http_numbers_ = std::move(numbers); }
 
     Admission admit(const HttpHead& head) override;
+    bool reserve(const std::shared_ptr<void>& ticket, std::size_t bytes) override;
+    void give_up(const std::shared_ptr<void>& ticket) override;
     void handle(HttpHead head, std::string body, const std::shared_ptr<void>& ticket, Answer answer) override;
     void answered(int status) override;
     /// Answers what was asked of the database, and takes no more.

@@ -46,6 +46,9 @@ const std::vector<Step>& steps() {
          {"CREATE TABLE pulse (place BIGINT NOT NULL PRIMARY KEY, weight {blob} NOT NULL)",
           "INSERT INTO pulse (place, weight) VALUES (1, '')",
           "CREATE INDEX reports_by_verdict ON reports (verdict, seq)"}},
+        {3,
+         {// A host name is no identity: rows are a machine's, those that it signed before what others claim.
+          "CREATE INDEX reports_by_machine ON reports (machine, verified, at, seq)"}},
     };
     return kSteps;
 }

@@ -9,7 +9,7 @@
 
 namespace gpucheck::fleet::collect {
 
-inline constexpr std::int64_t kSchemaVersion = 2;
+inline constexpr std::int64_t kSchemaVersion = 3;
 
 /// Brings the tables to `to` (kSchemaVersion, or an older one for tests), each step in a transaction of its
 /// own with its row in gpucheck_fleet_schema.

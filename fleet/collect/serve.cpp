@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "fleet/collect/access.h"
+#include "fleet/collect/database.h"
 #include "fleet/collect/http.h"
 #include "fleet/collect/live.h"
 #include "fleet/collect/notify.h"
@@ -66,28 +67,13 @@ std::optional<Address> address_of(const std::string& listen) {
     return address;
 }
 
-// Arguments are read by every user of the machine (/proc/PID/cmdline).
-bool holds_password(const std::string& url) {
-    const std::size_t from = url.find("://") + 3;
-    const std::size_t end = url.find_first_of("/?", from);
-    const std::string authority = url.substr(from, end == std::string::npos ? end : end - from);
-    const std::size_t at = authority.rfind('@');
-    const std::size_t colon = authority.find(':');
-    return url.find("password=") != std::string::npos ||
-           (at != std::string::npos && colon != std::string::npos && colon < at);
-}
-
 std::variant<std::string, int> password_of(const ServeOptions& options) {
+    if (const auto why = fault_of_database_name(options.database)) return unusable(*why);
     if (!is_postgres(options.database)) {
-        if (options.database.find("://") != std::string::npos)
-            return unusable("the database is a file or postgresql://...");
         if (!options.database_password_file.empty())
             return unusable("a database password without a postgresql:// database");
         return std::string();
     }
-    if (holds_password(options.database))
-        return unusable(
-            "a password in the database's URL is seen by every user of this machine: give it in a file");
     if (options.database_password_file.empty()) return std::string();
     auto file = disk::read_file(options.database_password_file, 4096);
     if (const auto* why = std::get_if<disk::Error>(&file)) return unusable(why->what);
@@ -101,12 +87,12 @@ std::variant<std::string, int> password_of(const ServeOptions& options) {
 
 // The rule that keeps a fleet's serial numbers off the internet.
 std::optional<std::string> exposed(const ServeOptions& options, const Address& address,
-                                   const Access& access) {
+                                   const AccessFiles& files) {
     if (address.loopback || options.insecure) return std::nullopt;
     if (options.tls_certificate.empty())
         return "listening on " + address.ip +
                " needs a TLS certificate and key, or to be told that it is insecure";
-    if (!access.files()->credentials.anyone_may_report_by_token())
+    if (!files.credentials.anyone_may_report_by_token())
         return "listening on " + address.ip +
                " needs a tokens file with a token that may report, or to be told that it is insecure";
     return std::nullopt;
@@ -123,10 +109,22 @@ std::size_t descriptors_for(std::size_t connections) {
     return most > 2 * kOthers ? std::min(connections, most - kOthers) : kOthers;
 }
 
-std::optional<std::string> reload(const ServeOptions& options, Access& access, HttpServer& server) {
-    if (auto why = access.read()) return why;
-    if (options.tls_certificate.empty()) return std::nullopt;
-    return server.use_tls(options.tls_certificate, options.tls_key);
+// All or nothing: everything is read and judged before anything of it is in force.
+std::optional<std::string> reload(const ServeOptions& options, const Address& address, Access& access,
+                                  HttpServer& server) {
+    auto made = access.made();
+    if (auto* why = std::get_if<std::string>(&made)) return std::move(*why);
+    auto& files = *std::get_if<std::shared_ptr<const AccessFiles>>(&made);
+    if (auto why = exposed(options, address, *files)) return why;
+    HttpServer::TlsReady ready = [] {};
+    if (!options.tls_certificate.empty()) {
+        auto tls = server.read_tls(options.tls_certificate, options.tls_key);
+        if (auto* why = std::get_if<std::string>(&tls)) return std::move(*why);
+        ready = std::move(*std::get_if<HttpServer::TlsReady>(&tls));
+    }
+    access.use(std::move(files));
+    ready();
+    return std::nullopt;
 }
 
 std::int64_t unix_ms() {
@@ -141,16 +139,23 @@ void forget_old(const ServeOptions& options, Writer& writer) {
         writer.forget_before(unix_ms() - static_cast<std::int64_t>(options.retention_days * kMsPerDay));
 }
 
+// A store that went away while nobody reports is told, too.
+void look_at(Store& store) {
+    const auto looked = store.report(std::string());
+    if (const auto* why = std::get_if<SqlError>(&looked)) complain("the store: " + why->what);
+}
+
 // Until SIGTERM or SIGINT.
-void wait_for_the_end(const sigset_t& signals, const ServeOptions& options, Access& access,
-                      HttpServer& server, Writer& writer) {
+void wait_for_the_end(const sigset_t& signals, const ServeOptions& options, const Address& address,
+                      Access& access, HttpServer& server, Store& store, Writer& writer) {
     constexpr timespec kLook{60, 0};
     for (;;) {
         forget_old(options, writer);
+        look_at(store);
         const int signal = ::sigtimedwait(&signals, nullptr, &kLook);
         if (signal == SIGTERM || signal == SIGINT) return;
         if (signal != SIGHUP) continue;
-        const auto why = reload(options, access, server);
+        const auto why = reload(options, address, access, server);
         complain(why ? "what was read before stays in force: " + *why
                      : "read the tokens, keys and certificate again");
     }
@@ -169,7 +174,7 @@ int run(const ServeOptions& options, const Address& address, Access& access, Sto
     limits.max_body_bytes = options.max_body_bytes;
     HttpServer server(routes, limits);
     routes.counts_of([&server] { return server.numbers(); });
-    if (auto why = reload(options, access, server)) return unusable(*why);
+    if (auto why = reload(options, address, access, server)) return unusable(*why);
     if (auto why = server.listen(address.ip, address.port)) return unusable(*why);
     const unsigned cores = std::max(2U, std::thread::hardware_concurrency());
     server.start(options.threads > 0 ? options.threads : cores);
@@ -178,7 +183,7 @@ int run(const ServeOptions& options, const Address& address, Access& access, Sto
                 ip6 ? ("[" + address.ip + "]").c_str() : address.ip.c_str(), unsigned{server.port()});
     std::fflush(stdout);
     tell_systemd("READY=1");
-    wait_for_the_end(signals, options, access, server, writer);
+    wait_for_the_end(signals, options, address, access, server, store, writer);
     tell_systemd("STOPPING=1");
     server.stop(kLastWords);  // what was accepted is answered; then nothing can ask any more
     live.finish();
@@ -205,8 +210,20 @@ int serve(const ServeOptions& options) {
     const auto password = password_of(options);
     if (const auto* status = std::get_if<int>(&password)) return *status;
     Access access(options.tokens_file, options.keys_folder, address->loopback || options.insecure);
-    if (auto why = access.read()) return unusable(*why);
-    if (auto why = exposed(options, *address, access)) return unusable(*why);
+    // Judged before the store is touched, and read once more when the server is there to be told.
+    const auto files = access.made();
+    if (const auto* why = std::get_if<std::string>(&files)) return unusable(*why);
+    if (auto why = exposed(options, *address, **std::get_if<std::shared_ptr<const AccessFiles>>(&files)))
+        return unusable(*why);
+    if (!is_postgres(options.database)) {
+        const auto closed = close_to_others(options.database);
+        if (const auto* why = std::get_if<std::string>(&closed)) {
+            complain("the store cannot be used: " + *why);
+            return kNoStore;
+        }
+        for (const std::string& file : *std::get_if<std::vector<std::string>>(&closed))
+            complain(file + ": others could read it; its mode is 0600 now");
+    }
     auto store = Store::open(options.database, *std::get_if<std::string>(&password));
     if (const auto* why = std::get_if<SqlError>(&store)) {
         complain("the store cannot be used: " + why->what);

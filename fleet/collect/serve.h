@@ -28,7 +28,7 @@ struct ServeOptions {
     std::size_t max_body_bytes = std::size_t{16} << 20U;     ///< as sent
     std::size_t max_report_bytes = std::size_t{8} << 20U;    ///< decompressed
     std::size_t max_memory_bytes = std::size_t{512} << 20U;  ///< of all bodies in flight; more get 503
-    std::size_t max_connections = 4096;                      ///< the longest idle one goes when more come
+    std::size_t max_connections = 4096;                      ///< slow and idle ones go when more come
     unsigned threads = 0;                                    ///< 0: one a core, at least 2
     unsigned page_every_s = 5;                               ///< the page is made again at most that often
     Policy policy = default_policy();

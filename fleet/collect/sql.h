@@ -30,9 +30,19 @@ inline std::int64_t number_at(const SqlRow& row, std::size_t index) {
     return number == nullptr ? 0 : *number;
 }
 
+/// What is wrong with a store, as /healthz and /metrics name it.
+enum class StoreFault : std::uint8_t { none, other, unreachable, busy, full, read_only, replaced, corrupted };
+
+inline std::string_view name_of(StoreFault fault) {
+    constexpr std::string_view kNames[] = {"none", "other",     "unreachable", "busy",
+                                           "full", "read_only", "replaced",    "corrupted"};
+    return kNames[static_cast<std::size_t>(fault)];
+}
+
 struct SqlError {
     std::string what;   ///< never a password
-    bool lost = false;  ///< the connection, the disk, a lock: trying the same again later may work
+    bool lost = false;  ///< the store's fault, not the values': the sender keeps them and asks again
+    StoreFault fault = StoreFault::other;
 };
 using SqlRows = std::variant<std::vector<SqlRow>, SqlError>;
 

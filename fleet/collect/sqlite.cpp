@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 
+#include "fleet/collect/database.h"
 #include "fleet/collect/sql.h"
 
 namespace gpucheck::fleet::collect {
@@ -25,18 +26,35 @@ struct Close {
 };
 using Handle = std::unique_ptr<sqlite3, Close>;
 
-bool passes(int code) {
+// Only these are about what was to be stored (https://sqlite.org/rescode.html); all others are the store's.
+bool is_of_values(int code) {
     switch (code & 0xff) {
-        case SQLITE_BUSY:
-        case SQLITE_LOCKED:
-        case SQLITE_FULL:
-        case SQLITE_IOERR:
-        case SQLITE_NOMEM:
-        case SQLITE_CANTOPEN:
-        case SQLITE_READONLY:
+        case SQLITE_CONSTRAINT:
+        case SQLITE_TOOBIG:
+        case SQLITE_MISMATCH:
+        case SQLITE_RANGE:
             return true;
         default:
             return false;
+    }
+}
+
+StoreFault fault_of(int code) {
+    switch (code & 0xff) {
+        case SQLITE_CORRUPT:
+        case SQLITE_NOTADB:
+            return StoreFault::corrupted;
+        case SQLITE_BUSY:
+        case SQLITE_LOCKED:
+            return StoreFault::busy;
+        case SQLITE_FULL:
+            return StoreFault::full;
+        case SQLITE_READONLY:
+            return StoreFault::read_only;
+        case SQLITE_CANTOPEN:
+            return StoreFault::unreachable;
+        default:
+            return StoreFault::other;
     }
 }
 
@@ -65,10 +83,13 @@ bool is_text(const SqlValue& value, std::string_view text) {
 
 class Sqlite final : public Sql {
   public:
-    explicit Sqlite(Handle handle) : handle_(std::move(handle)) {}
+    Sqlite(Handle handle, const std::string& file) : handle_(std::move(handle)), files_(file) {}
     Dialect dialect() const override { return Dialect::sqlite; }
 
     SqlRows run(const std::string& text, const std::vector<SqlValue>& values) override {
+        // Inside a transaction commit() looks.
+        if (sqlite3_get_autocommit(handle_.get()) != 0)
+            if (auto why = replaced()) return *std::move(why);
         sqlite3_stmt* statement = prepared(text);
         if (statement == nullptr) return error();
         int code = SQLITE_OK;
@@ -92,20 +113,44 @@ class Sqlite final : public Sql {
     // IMMEDIATE: a transaction that begins as a reader may find at its first write that it cannot have the
     // lock.
     std::optional<SqlError> begin() override { return just("BEGIN IMMEDIATE"); }
-    std::optional<SqlError> commit() override { return just("COMMIT"); }
+    // Looked at behind the commit, too: what went into files that have no names any more is not kept.
+    std::optional<SqlError> commit() override {
+        auto why = replaced();
+        if (!why) why = just("COMMIT");
+        if (!why) why = replaced();
+        return why;
+    }
     void rollback() override {
         if (sqlite3_get_autocommit(handle_.get()) == 0) just("ROLLBACK");
     }
 
+    /// From now on the names must lead to the files that are open.
+    void watch() {
+        files_.take();
+        watching_ = true;
+    }
+
   private:
+    // SQLite itself knows whether the open file has lost its name; the log and the index it does not watch.
+    std::optional<SqlError> replaced() const {
+        if (!watching_) return std::nullopt;
+        auto why = files_.changed();
+        int moved = 0;
+        if (!why &&
+            sqlite3_file_control(handle_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK &&
+            moved != 0)
+            why = "the database's file was replaced or removed while it was in use: restart the receiver";
+        if (!why) return std::nullopt;
+        return SqlError{"SQLite: " + *why, true, StoreFault::replaced};
+    }
     std::optional<SqlError> just(const char* text) {
         auto rows = run(text, {});
         if (auto* why = std::get_if<SqlError>(&rows)) return std::move(*why);
         return std::nullopt;
     }
     SqlError error() const {
-        return {std::string("SQLite: ") + sqlite3_errmsg(handle_.get()),
-                passes(sqlite3_errcode(handle_.get()))};
+        const int code = sqlite3_errcode(handle_.get());
+        return {std::string("SQLite: ") + sqlite3_errmsg(handle_.get()), !is_of_values(code), fault_of(code)};
     }
     sqlite3_stmt* prepared(const std::string& text) {
         const auto known = statements_.find(text);
@@ -128,6 +173,8 @@ class Sqlite final : public Sql {
     }
 
     Handle handle_;
+    FileIdentity files_;
+    bool watching_ = false;
     std::map<std::string, Statement> statements_;  // destroyed before the handle
 };
 
@@ -145,21 +192,26 @@ OpenedSql open_sqlite(const std::string& file) {
     const int code =
         sqlite3_open_v2(file.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
     Handle handle(opened);
-    if (code != SQLITE_OK) return SqlError{file + ": " + sqlite3_errstr(code), passes(code)};
+    if (code != SQLITE_OK)
+        return SqlError{file + ": " + sqlite3_errstr(code), !is_of_values(code), fault_of(code)};
     sqlite3_busy_timeout(opened, kBusyMs);
     sqlite3_extended_result_codes(opened, 1);
-    auto sql = std::make_unique<Sqlite>(std::move(handle));
-    for (const char* pragma : {"PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON",
-                               "PRAGMA trusted_schema=OFF", "PRAGMA journal_size_limit=67108864",
-                               "PRAGMA wal_autocheckpoint=8000"}) {
+    auto sql = std::make_unique<Sqlite>(std::move(handle), file);
+    for (const char* pragma :
+         {"PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON",
+          "PRAGMA trusted_schema=OFF", "PRAGMA journal_size_limit=67108864", "PRAGMA wal_autocheckpoint=8000",
+          // Makes the log and the index, so that they can be watched.
+          "SELECT COUNT(*) FROM sqlite_master"}) {
         auto rows = sql->run(pragma, {});
-        if (auto* why = std::get_if<SqlError>(&rows)) return SqlError{file + ": " + why->what, why->lost};
+        if (auto* why = std::get_if<SqlError>(&rows))
+            return SqlError{file + ": " + why->what, why->lost, why->fault};
         const auto& got = *std::get_if<std::vector<SqlRow>>(&rows);
         if (std::string_view(pragma).ends_with("=WAL") &&
             (got.empty() || got[0].empty() || !is_text(got[0][0], "wal")))
             return SqlError{file + ": SQLite cannot keep a write-ahead log there (a network file system?)",
                             false};
     }
+    sql->watch();
     return sql;
 }
 

@@ -2,10 +2,12 @@
 // decided in the transaction that stores the report, or two receivers would decide differently.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +31,9 @@ struct Enrolment {
     std::string machine;  ///< only this one may use it; empty: the first machine that comes
 };
 
+/// Machines that a key of the operator's folder is bound to.
+using KeyedMachines = std::set<std::string, std::less<>>;
+
 struct Incoming {
     std::string report_id;
     std::string digest;  ///< SHA-256 of the decoded body
@@ -36,6 +41,7 @@ struct Incoming {
     std::string created;  ///< as the report says
     std::string at;  ///< the earlier of created and received: a clock that is ahead must not win for ever
     std::string node, machine, verdict;
+    bool names_instance = false;  ///< `machine` is PROVIDER/INSTANCE_ID and not only a host name
     bool simulated = false;
     Signer signer = Signer::none;
     std::string key_id;
@@ -46,7 +52,13 @@ struct Incoming {
     bool gzip = false;
     std::string body;  ///< as it was sent
     bool refuse_unverified = false;
+    std::shared_ptr<const KeyedMachines> keyed;  ///< nullptr: none
 };
+
+/// Whether a report whose signature or token belongs to `bound` may be that machine's: it names it; or
+/// `bound` is an instance and it names none, as after a boot at which the metadata service was away; or
+/// `bound` is its host name.
+bool speaks_for(const std::string& bound, const Incoming& report);
 
 enum class Taken : std::uint8_t {
     added,
@@ -101,7 +113,7 @@ class Store {
     /// Newest first.
     Or<std::vector<Row>> reports(const Question& question);
     Or<std::optional<Body>> report(const std::string& report_id);
-    /// Each node's newest, by name.
+    /// Each machine's newest, by the machine's name; of one that is known by key the newest that is verified.
     Or<std::vector<Row>> nodes(const std::string& after, std::int64_t limit);
     /// In order of arrival.
     Or<std::vector<Body>> after(std::int64_t seq, std::int64_t limit);
@@ -113,12 +125,23 @@ class Store {
 
   private:
     Or<Taken> add_one(const Incoming& report);
-    Or<Taken> judge(const Incoming& report, bool& verified);
-    Or<Taken> enrol(const Incoming& report, bool machine_has_key);
+    /// Whose report it is, and whether that is proven.
+    struct Speaker {
+        std::string machine;
+        bool verified = false;
+    };
+    Or<Taken> judge(const Incoming& report, Speaker& speaker);
+    Or<Taken> enrol(const Incoming& report, Speaker& speaker);
+    Or<bool> has_key(const Incoming& report, const std::string& machine);
+    SqlRows ask(const std::string& statement, const std::vector<SqlValue>& values = {});
+    std::optional<SqlError> begin();
+    template <class T>
+    Or<T> failed(SqlError why);
 
     std::unique_ptr<Sql> writer_, reader_;
     std::uint64_t pulse_ = 1;
     std::mutex reading_;
+    std::atomic<bool> condemned_ = false;  ///< damaged as somebody saw: nothing more is written into it
 };
 
 }  // namespace gpucheck::fleet::collect

@@ -56,15 +56,13 @@ Or<std::vector<Row>> Store::reports(const Question& question) {
     values.emplace_back(question.limit);
     const std::string statement = std::string("SELECT ") + kColumns + " FROM reports WHERE " + where +
                                   " ORDER BY seq DESC LIMIT $" + std::to_string(values.size());
-    const std::lock_guard lock(reading_);
-    return all_of<Row>(reader_->run(statement, values), row_of);
+    return all_of<Row>(ask(statement, values), row_of);
 }
 
 Or<std::optional<Body>> Store::report(const std::string& report_id) {
-    const std::lock_guard lock(reading_);
-    auto found = all_of<Body>(reader_->run(std::string("SELECT ") + kColumns +
-                                               ", content_type, gzip, body FROM reports WHERE report_id = $1",
-                                           {report_id}),
+    auto found = all_of<Body>(ask(std::string("SELECT ") + kColumns +
+                                      ", content_type, gzip, body FROM reports WHERE report_id = $1",
+                                  {report_id}),
                               body_of);
     if (auto* why = std::get_if<SqlError>(&found)) return std::move(*why);
     auto& bodies = *std::get_if<std::vector<Body>>(&found);
@@ -72,31 +70,26 @@ Or<std::optional<Body>> Store::report(const std::string& report_id) {
 }
 
 Or<std::vector<Row>> Store::nodes(const std::string& after, std::int64_t limit) {
-    const std::lock_guard lock(reading_);
     return all_of<Row>(
-        reader_->run(
-            std::string("WITH n AS (SELECT DISTINCT node AS name FROM reports WHERE node > $1 ORDER BY "
+        ask(std::string("WITH n AS (SELECT DISTINCT machine AS name FROM reports WHERE machine > $1 ORDER BY "
                         "name LIMIT $2) SELECT ") +
                 kColumns +
-                " FROM n, reports WHERE seq = (SELECT seq FROM reports WHERE node = n.name ORDER BY at "
-                "DESC, seq DESC LIMIT 1) ORDER BY node",
+                " FROM n, reports WHERE seq = (SELECT seq FROM reports WHERE machine = n.name ORDER BY "
+                "verified DESC, at DESC, seq DESC LIMIT 1) ORDER BY machine",
             {after, limit}),
         row_of);
 }
 
 Or<std::vector<Body>> Store::after(std::int64_t seq, std::int64_t limit) {
-    const std::lock_guard lock(reading_);
-    return all_of<Body>(
-        reader_->run(std::string("SELECT ") + kColumns +
-                         ", content_type, gzip, body FROM reports WHERE seq > $1 ORDER BY seq "
-                         "LIMIT $2",
-                     {seq, limit}),
-        body_of);
+    return all_of<Body>(ask(std::string("SELECT ") + kColumns +
+                                ", content_type, gzip, body FROM reports WHERE seq > $1 ORDER BY seq "
+                                "LIMIT $2",
+                            {seq, limit}),
+                        body_of);
 }
 
 Or<Store::Counts> Store::counts() {
-    const std::lock_guard lock(reading_);
-    auto rows = reader_->run(
+    auto rows = ask(
         "SELECT verdict, CAST(COUNT(*) AS BIGINT), CAST(MIN(seq) AS BIGINT), CAST(MAX(seq) AS BIGINT) FROM "
         "reports GROUP BY verdict ORDER BY verdict");
     if (auto* why = std::get_if<SqlError>(&rows)) return std::move(*why);

@@ -41,7 +41,7 @@ bool Writer::add(Incoming report, Answer answer) {
     return true;
 }
 
-bool Writer::pulse(std::function<void(bool)> answer) {
+bool Writer::pulse(std::function<void(StoreFault)> answer) {
     {
         const std::lock_guard lock(lock_);
         if (ending_ || pulses_.size() >= kMostWaiting) return false;
@@ -61,7 +61,7 @@ Writer::Numbers Writer::numbers() const {
 void Writer::loop() {
     for (;;) {
         std::deque<Job> batch;
-        std::vector<std::function<void(bool)>> pulses;
+        std::vector<std::function<void(StoreFault)>> pulses;
         {
             std::unique_lock lock(lock_);
             constexpr auto kForgetEvery = std::chrono::milliseconds(500);
@@ -76,8 +76,8 @@ void Writer::loop() {
         if (!batch.empty()) write(std::move(batch));
         if (!pulses.empty()) {
             const auto why = store_.pulse();
-            if (why) failed(*why);
-            for (const auto& answer : pulses) answer(!why);
+            why ? failed(*why) : went_well();
+            for (const auto& answer : pulses) answer(why ? why->fault : StoreFault::none);
         }
         forget_some();
     }
@@ -101,6 +101,7 @@ void Writer::write(std::deque<Job> batch) {
         numbers_.commits += 1;
         numbers_.written += batch.size();
         numbers_.commit_s += seconds;
+        numbers_.fault = StoreFault::none;
     }
     const auto& each = *std::get_if<std::vector<Taken>>(&taken);
     for (std::size_t i = 0; i < batch.size(); ++i) batch[i].answer(each[i]);
@@ -129,10 +130,16 @@ void Writer::forget_some() {
     numbers_.forgotten += static_cast<std::uint64_t>(count);
 }
 
+void Writer::went_well() {
+    const std::lock_guard lock(lock_);
+    numbers_.fault = StoreFault::none;
+}
+
 void Writer::failed(const SqlError& why) {
     {
         const std::lock_guard lock(lock_);
         numbers_.failed += 1;
+        if (why.lost) numbers_.fault = why.fault;
     }
     constexpr std::int64_t kEvery = 5;
     if (now_s() < next_complaint_s_) return;

@@ -29,7 +29,7 @@ class Writer {
     /// False: the queue is full, and `answer` is never called.
     bool add(Incoming report, Answer answer);
     /// Writes and commits something; one at a time answers all that ask meanwhile.
-    bool pulse(std::function<void(bool)> answer);
+    bool pulse(std::function<void(StoreFault)> answer);
     /// What was received before this goes, some hundred at a time, between reports. 0: nothing.
     void forget_before(std::int64_t received_ms) { forget_before_ms_ = received_ms; }
     /// Writes what is in the queue and ends.
@@ -38,7 +38,8 @@ class Writer {
     struct Numbers {
         std::size_t waiting = 0;
         std::uint64_t commits = 0, written = 0, failed = 0, forgotten = 0;
-        double commit_s = 0;  ///< all together
+        double commit_s = 0;                  ///< all together
+        StoreFault fault = StoreFault::none;  ///< of the last try
     };
     Numbers numbers() const;
 
@@ -52,6 +53,7 @@ class Writer {
     void one_by_one(std::deque<Job>& batch);
     void forget_some();
     void failed(const SqlError& why);
+    void went_well();
 
     static constexpr std::size_t kMostWaiting = 8192, kMostBatch = 512;
 
@@ -60,7 +62,7 @@ class Writer {
     mutable std::mutex lock_;
     std::condition_variable wake_;
     std::deque<Job> jobs_;
-    std::vector<std::function<void(bool)>> pulses_;
+    std::vector<std::function<void(StoreFault)>> pulses_;
     bool ending_ = false;
     Numbers numbers_;
     std::atomic<std::int64_t> forget_before_ms_ = 0;

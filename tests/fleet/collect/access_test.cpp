@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "fleet/collect/access.h"
 #include "fleet/collect/credentials.h"
+#include "fleet/collect/database.h"
 #include "fleet/collect/keys.h"
 #include "providers/crypto/hash.h"
 
@@ -107,6 +109,49 @@ TEST(Keys, AreReadWholeOrNotAtAll) {
     folder.write("private.pem", sign::pem_of(sign::PrivateKey({})));
     EXPECT_NE(std::get<std::string>(read_keys(folder.path())).find("private.pem"), std::string::npos);
     EXPECT_TRUE(std::holds_alternative<std::string>(read_keys(folder.path() + "/none")));
+}
+
+TEST(Database, NamesNoPasswordInAnySpelling) {
+    for (const char* bad : {"postgresql://u:pw@h/d",
+                            "postgres://u:@h/d",
+                            "postgresql://u%3apw@h/d",
+                            "postgresql://?a=1:pw@h/d",
+                            "postgresql://h/d?password=pw",
+                            "postgresql://h/d?user=u&pass%77ord=pw",
+                            "postgresql://h/d?sslpassword=x",
+                            "postgresql://h/d?PASSWORD=x",
+                            "postgresql://h/d?a=b%zz",
+                            "postgresql://h/d?dbname=password%3Dpw",
+                            "postgresql://u:pw/d",
+                            "postgresql://u:1/2@h/d",
+                            "host=h password=pw",
+                            "password = 'pw'",
+                            "host=h",
+                            "dbname=fleet",
+                            "/tmp/x password=pw",
+                            "mysql://h/d",
+                            "",
+                            "service=fleet",
+                            "pass%77ord=pw"}) {
+        const auto why = fault_of_database_name(bad);
+        ASSERT_TRUE(why) << bad;
+        EXPECT_EQ(why->find("pw"), std::string::npos) << bad;
+    }
+    for (const char* good :
+         {"reports.db", "/var/lib/gpucheck-fleet/reports.db", "./a=b.db", "/data/a=b/reports.db",
+          "postgresql://fleet@h/d", "postgresql://h", "postgresql:///d?host=/run/postgresql&user=u",
+          "postgres://fleet@[::1]:5432,h2:5433/d?sslmode=verify-full", "postgresql://u%40azure@h/d",
+          "postgresql://h/d?passfile=/etc/pass", "/home/password/reports.db"})
+        EXPECT_EQ(fault_of_database_name(good), std::nullopt) << good;
+}
+
+TEST(Access, KnowsItsOwnNamesExactly) {
+    for (const char* own : {"localhost", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:65535", "[::1]", "[::1]:80"})
+        EXPECT_TRUE(Access::is_local_name(own)) << own;
+    for (const char* other : {"", "localhost.", "localhost:", "localhost:x", "localhost.evil.com",
+                              "[::1].evil.com", "[::1]x", "127.0.0.1.evil.com", "127.0.0.11", "::1",
+                              "127.0.0.1:80:80", "evil.com", "[::1]:80.evil.com", "localhost:123456"})
+        EXPECT_FALSE(Access::is_local_name(other)) << other;
 }
 
 }  // namespace

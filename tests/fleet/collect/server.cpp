@@ -20,6 +20,8 @@ int main(int count, char** arguments) {
         {"--tls-key", text(options.tls_key)},
         {"--retention-days", [&](const char* value) { options.retention_days = std::atof(value); }},
         {"--max-body", [&](const char* value) { options.max_body_bytes = std::strtoul(value, nullptr, 10); }},
+        {"--max-memory",
+         [&](const char* value) { options.max_memory_bytes = std::strtoul(value, nullptr, 10); }},
         {"--max-report",
          [&](const char* value) { options.max_report_bytes = std::strtoul(value, nullptr, 10); }},
         {"--max-connections",

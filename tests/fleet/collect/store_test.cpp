@@ -78,7 +78,7 @@ TEST(Schema, ANewerDatabaseIsLeftAlone) {
         auto sql = open_sqlite(file.path());
         auto& newer = *std::get<std::unique_ptr<Sql>>(sql);
         ASSERT_FALSE(migrate(newer).has_value());
-        newer.run("INSERT INTO gpucheck_fleet_schema (version) VALUES (3)");
+        newer.run("INSERT INTO gpucheck_fleet_schema (version) VALUES (999)");
     }
     EXPECT_TRUE(std::holds_alternative<SqlError>(Store::open(file.path(), "")));
 }
@@ -109,7 +109,7 @@ TEST(Writer, AnswersAllThatItTookWhenItEnds) {
                 added += what == Taken::added;
                 known += what == Taken::known;
             }));
-        EXPECT_TRUE(writer.pulse([&](bool good) { pulses += good; }));
+        EXPECT_TRUE(writer.pulse([&](StoreFault fault) { pulses += fault == StoreFault::none; }));
         writer.finish();
         EXPECT_FALSE(writer.add(report("late"), [](std::optional<Taken>) { ADD_FAILURE() << "too late"; }));
     }

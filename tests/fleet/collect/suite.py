@@ -4,8 +4,11 @@
 usage: suite.py SERVER LOAD GPUCHECK MACHINE sqlite|postgres
 """
 import base64
+import contextlib
 import gzip
 import json
+import os
+import re
 import resource
 import shutil
 import signal
@@ -20,6 +23,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
+from urllib.parse import quote
 
 from harness import ENVELOPE, REPORT, Made, Maker, Postgres, Server, Sqlite, new_id, wait_until
 
@@ -159,7 +163,7 @@ def signatures(database, maker, folder):
     (keys / "trusted.pem").write_bytes(maker.public("trusted"))
     (keys / "bound.pem").write_bytes(b"machine: gpu-7\n" + maker.public("bound"))
     with Server(SERVER, *database.fresh(), "--keys", keys) as server:
-        good, unknown, forged = maker.one("trusted"), maker.one("stranger"), maker.one("trusted")
+        good, unknown, forged = maker.one("trusted"), maker.one("stranger", "gpu-3"), maker.one("trusted")
         expect("a trusted key's report is stored", server.deliver(good)[0], 201)
         expect("as verified", server.request("GET", f"/v1/reports/{good.id}")[1]["Gpucheck-Verified"], "true")
         expect("a stranger's report is stored", server.deliver(unknown)[0], 201)
@@ -174,6 +178,7 @@ def signatures(database, maker, folder):
         expect("a stolen signature is forged", server.deliver(Made(json.dumps(mine).encode()))[0], 403)
         mine["signatures"][0] |= {"sig": base64.b64encode(bytes(64)).decode(), "public_key": theirs["public_key"]}
         expect("another public key beside a known keyid is forged", server.deliver(Made(json.dumps(mine).encode()))[0], 403)
+        expect("a stranger speaks for no machine that is known by key", server.deliver(maker.one("stranger"))[0], 403)
         stranger = json.loads(maker.one("stranger").body)
         stranger["signatures"][0]["keyid"] = "0" * 64
         expect("a keyid that is not its public key's is forged", server.deliver(Made(json.dumps(stranger).encode()))[0], 403)
@@ -292,6 +297,8 @@ def questions(database, maker, failing):
         time.sleep(1.1)
         expect("a later look sees a new one", len(server.get("/v1/summary")[1]["nodes"]), 4)
         expect("a name that leads here is not enough to read", server.request("GET", "/v1/reports", headers={"Host": "evil.example"})[0], 401)
+        hosts = ["[::1].evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "127.0.0.1:80.evil.example", "localhost", "LocalHost:8126", "127.0.0.1", "[::1]:80"]
+        expect("nor one that begins like this machine's", [server.request("GET", "/v1/reports", headers={"Host": h})[0] for h in hosts], [401] * 4 + [200] * 4)
         metrics = server.request("GET", "/metrics")[2].decode()
         expect("metrics count", 'gpucheck_fleet_reports{verdict="fail"} 3' in metrics, True)
         if shutil.which("promtool"):
@@ -321,7 +328,8 @@ def refuses_to_start(database, folder):
                                ("tokens that others may read", ["--tokens", open_file], 64), ("no tokens file", ["--tokens", folder / "none"], 64), ("no keys", ["--keys", folder / "none"], 64),
                                ("a certificate without a key", ["--tls-cert", open_file], 64), ("no certificate", ["--tls-cert", open_file, "--tls-key", open_file], 64),
                                ("a password in the URL", ["--db", "postgresql://u:secret@h/d"], 64), ("a password parameter", ["--db", "postgresql://h/d?password=secret"], 64),
-                               ("no folder", ["--db", folder / "none/reports.db"], 70), ("no server", ["--db", "postgresql://fleet@127.0.0.1:9/d"], 70)]:
+                               ("a password behind a percent sign", ["--db", "postgresql://u%3Asecret@h/d"], 64), ("a parameter behind a percent sign", ["--db", "postgresql://h/d?p%61ssword=secret"], 64),
+                               ("a connection string", ["--db", "host=h user=u password=secret"], 64), ("one without a password", ["--db", "host=h user=u"], 64), ("no folder", ["--db", folder / "none/reports.db"], 70), ("no server", ["--db", "postgresql://fleet@127.0.0.1:9/d"], 70)]:
         command = [SERVER, "--listen", "127.0.0.1:0", *map(str, [] if "--db" in more else options), *map(str, more)]
         done = subprocess.run(command, capture_output=True, timeout=60)
         expect(f"refuses to start with {name}", (done.returncode, b"secret" in done.stderr, len(done.stderr.splitlines())), (status, False, 1))
@@ -511,6 +519,198 @@ def secrets(database, folder):
         expect("nor in the log", [part for part in (database.password, "s3cret") if part in server.log()], [])
 
 
+def replaced_files(database, maker):
+    """A database that is replaced or removed under the receiver takes nothing any more, and says so."""
+    if WHICH != "sqlite":
+        return
+    for name, suffix, again in [("replaced", "", b""), ("removed", "", None), ("log removed", "-wal", None), ("index removed", "-shm", None)]:
+        options = database.fresh()
+        with Server(SERVER, *options) as server:
+            first, second, third = maker.many(3, "a")
+            server.deliver(first)
+            path, away = Path(f"{database.file}{suffix}"), Path(f"{database.file}.away")
+            path.rename(away)
+            if again is not None:
+                path.write_bytes(again)
+            answer = server.deliver(second)
+            expect(f"{name}: nothing is acknowledged", (answer[0], int(answer[1]["Retry-After"]) > 0), (503, True))
+            health = server.request("GET", "/healthz")
+            expect(f"{name}: health says so", (health[0], b"replaced" in health[2]), (503, True))
+            expect(f"{name}: metrics say so", b'store_fault{kind="replaced"} 1' in server.request("GET", "/metrics")[2], True)
+            expect(f"{name}: the log says so", "was re" in server.log(), True)
+            expect(f"{name}: nothing is read from it", server.get("/v1/reports")[0], 503)
+            away.rename(path)
+            expect(f"{name}: the same file back in its place is taken", wait_until(lambda: server.request("GET", "/healthz")[0] == 200), True)
+            expect(f"{name}: with what was there", [server.deliver(r)[0] for r in (first, second, third)], [200, 201, 201])
+
+
+def damaged(database, maker):
+    """A damaged database is the store's fault and not the report's."""
+    if WHICH != "sqlite":
+        return
+    options = database.fresh()
+    with Server(SERVER, *options) as server:
+        for report in maker.many(20, "a"):
+            server.deliver(report)
+        server.stop()
+    roots, size = database.run("SELECT rootpage FROM sqlite_master WHERE tbl_name = 'reports'"), database.run("PRAGMA page_size")[0][0]
+    with open(database.file, "r+b") as file:
+        for (page,) in roots:
+            file.seek((page - 1) * size)
+            file.write(b"\xff" * size)
+    with Server(SERVER, *options) as server:
+        answer = server.deliver(maker.one("a"))
+        expect("a damaged database is told as one", (answer[0], answer[1]["Retry-After"] is not None), (503, True))
+        health = server.request("GET", "/healthz")
+        expect("health knows of the damage", (health[0], b"corrupted" in health[2]), (503, True))
+        expect("reading it is no fault of the reader's", server.get("/v1/reports")[0], 503)
+        expect("metrics know of the damage", b'store_fault{kind="corrupted"} 1' in server.request("GET", "/metrics")[2], True)
+        expect("the log names it", "malformed" in server.log() or "damaged" in server.log(), True)
+        expect("and it never acknowledges", server.deliver(maker.one("b"))[0], 503)
+
+
+def modes(database, maker, folder):
+    """Others read no database, and the documented backup works each night."""
+    if WHICH != "sqlite":
+        return
+    options = database.fresh()
+    seen = lambda: {oct(p.stat().st_mode & 0o777) for p in database.folder.glob(database.file.name + "*")}
+    with Server(SERVER, *options, first=lambda: os.umask(0)) as server:
+        server.deliver(maker.one())
+        expect("its files are its own", seen(), {"0o600"})
+        server.stop()
+    database.file.chmod(0o644)
+    with Server(SERVER, *options) as server:
+        server.deliver(maker.one())
+        expect("an open one is closed", (seen(), "others could read it" in server.log()), ({"0o600"}, True))
+        if shutil.which("sqlite3"):
+            text = (Path(__file__).parents[3] / "docs/fleet-serve.md").read_text()
+            command = re.search(r"<!-- backup -->\n```\n(.*?)```", text, re.S)[1]
+            backup = folder / "backup"
+            backup.mkdir()
+            command = command.replace("/var/lib/gpucheck-fleet/reports.db", str(database.file)).replace("/backup", str(backup))
+            for night in range(2):
+                done = subprocess.run(["sh", "-e", "-c", command], capture_output=True)
+                expect(f"the documented backup works in night {night + 1}", (done.returncode, done.stderr), (0, b""))
+            made = backup / "reports.db"
+            expect("it is one file that others cannot read", ([p.name for p in backup.iterdir()], oct(made.stat().st_mode & 0o777)), (["reports.db"], "0o600"))
+            with sqlite3.connect(made) as copy:
+                expect("and whole", copy.execute("SELECT COUNT(*) FROM reports").fetchall(), [(2,)])
+
+
+def identities(database, maker, folder):
+    """Who is known by key is spoken for by that key alone, also when he does not know his own id."""
+
+    def signed(report, key, **members):
+        body = json.dumps(dict(report.json, report_id=new_id(), **members)).encode()
+        message = b"DSSEv1 %d %s %d %s" % (len(REPORT), REPORT.encode(), len(body), body)
+        (folder / "message").write_bytes(message)
+        subprocess.run(["openssl", "pkeyutl", "-sign", "-rawin", "-inkey", maker.key(key), "-in", folder / "message", "-out", folder / "signature"], check=True, capture_output=True)
+        der = subprocess.run(["openssl", "pkey", "-in", maker.key(key), "-pubout", "-outform", "DER"], check=True, capture_output=True).stdout
+        theirs = json.loads(maker.one(key).body)["signatures"][0]
+        envelope = {"payloadType": REPORT, "payload": base64.b64encode(body).decode(),
+                    "signatures": [theirs | {"sig": base64.b64encode((folder / "signature").read_bytes()).decode()}]}
+        return Made(json.dumps(envelope).encode())
+
+    plain = maker.one(None, "host-1")
+    at = lambda which: dict(plain.json["instance"] or {}, provider="aws", id=which)
+    file = tokens_file(folder, "id-tokens", [{"name": "r", "sha256": digest("r"), "may": ["report"]}, {"name": "one", "sha256": digest("one"), "may": ["report"], "machine": "aws/i-7"},
+                                             {"name": "reader", "sha256": digest("read"), "may": ["read"]}],
+                       [{"sha256": digest("welcome")}, {"sha256": digest("named"), "machine": "aws/i-9"}])
+    keys = folder / "id-keys"
+    keys.mkdir()
+    (keys / "folder.pem").write_bytes(b"machine: aws/i-folder\n" + maker.public("folder"))
+    (keys / "fleet.pem").write_bytes(maker.public("fleet"))
+    with Server(SERVER, *database.fresh(), "--tokens", file, "--keys", keys, "--page-every", "1") as server:
+        def say(key, instance, token="r", enrol=None, **members):
+            report = signed(plain, key, instance=instance, **members) if key else plain.changed(report_id=new_id(), instance=instance, **members)
+            more = {"Gpucheck-Identity-Kind": "enrolment-token", "Gpucheck-Identity": enrol} if enrol else {}
+            return server.deliver(report, Authorization=f"Bearer {token}", **more)[0]
+        none, nothing = at(None), dict(at(None), provider=None)
+        expect("a claim before anybody signed is stored", say(None, at("i-0abc")), 201)
+        expect("a key is bound to an id", say("a", at("i-0abc"), enrol="welcome"), 201)
+        expect("it speaks for it when the id is away", [say("a", none), say("a", nothing)], [201, 201])
+        expect("and for no other id", say("a", at("i-1")), 403)
+        expect("and for its own again", say("a", at("i-0abc")), 201)
+        expect("nobody else speaks for it", [say(None, at("i-0abc")), say("b", at("i-0abc"))], [403, 403])
+        expect("a token for a machine binds it where the id is away", [say("n", none, enrol="named"), say("n", at("i-9")), say("n", at("i-8"))], [201, 201, 403])
+        expect("a key of the folder has its machine", [say("folder", none), say("folder", at("i-folder")), say("folder", at("i-1")), say(None, at("i-folder"))], [201, 201, 403, 403])
+        expect("who is known by a key for all is spoken for by keys", [say("fleet", at("i-3")), say(None, at("i-3")), say(None, at("i-4"))], [201, 403, 201])
+        expect("a token that has a machine speaks for it", [say(None, none, "one"), say(None, at("i-7"), "one"), say(None, at("i-6"), "one")], [201, 201, 403])
+        expect("a host name is a claim of its own", say(None, nothing), 201)
+        expect("a host name that looks like an id is none", say(None, nothing, host=dict(plain.json["host"], hostname="aws/i-0abc")), 403)
+        read = lambda path: server.get(path, Authorization="Bearer read")[1]
+        rows = {n["machine"]: n["verified"] for n in read("/v1/nodes")["nodes"]}
+        wanted = {"aws/i-0abc": True, "aws/i-9": True, "aws/i-folder": True, "aws/i-3": True, "aws/i-4": False, "aws/i-7": False, "host-1": False}
+        expect("each machine has its row, and only its own key fills it", rows, wanted)
+        paged, path = [], "/v1/nodes?limit=2"
+        while path:
+            page = read(path)
+            paged += [n["machine"] for n in page["nodes"]]
+            path = f"/v1/nodes?limit=2&cursor={quote(page['next'])}" if "next" in page else None
+        expect("pages of machines with one host name miss none", paged, sorted(wanted))
+        summary = read("/v1/summary")
+        expect("the summary has as many nodes", len(summary["nodes"]), len(wanted))
+
+
+def slow_bodies(database, maker):
+    """Two hundred bodies that never end, announced large, keep nobody out: neither by memory nor by number."""
+    head = b"POST /v1/reports HTTP/1.1\r\nHost: x\r\nContent-Type: application/vnd.gpucheck.report+json\r\nIdempotency-Key: x\r\nContent-Length: 16000000\r\n\r\n"
+    for name, options, size in [("announced", [], 1), ("begun", ["--max-memory", 8 << 20], 100_000), ("more than there is room for", ["--max-connections", 64], 1)]:
+        with Server(SERVER, *database.fresh(), *options) as server:
+            slow = []
+            for _ in range(200):
+                slow.append(socket.create_connection(("127.0.0.1", server.port), timeout=20))
+                with contextlib.suppress(OSError):
+                    slow[-1].sendall(head + b" " * size)
+            made = maker.many(20)
+            def honest(report):
+                for _ in range(20):  # as gpucheck does: again
+                    with contextlib.suppress(OSError):
+                        if server.deliver(report)[0] == 201:
+                            return True
+                    time.sleep(0.05)
+                return False
+            expect(f"slow bodies, {name}: reports are taken", [honest(m) for m in made], [True] * 20)
+            expect(f"slow bodies, {name}: health answers", server.request("GET", "/healthz")[0], 200)
+            for each in slow:
+                each.close()
+            expect(f"slow bodies, {name}: their memory is given back", wait_until(lambda: b"bodies_bytes 0\n" in server.request("GET", "/metrics")[2]), True)
+
+
+def all_or_nothing(database, maker, folder):
+    """A reload of which one file is broken changes nothing of the others."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=x", "-addext", "subjectAltName=IP:127.0.0.1",
+                    "-keyout", folder / "all.key", "-out", folder / "all.pem"], check=True, capture_output=True)
+    trusted, good = ssl.create_default_context(cafile=folder / "all.pem"), (folder / "all.pem").read_bytes()
+    keys = folder / "all-keys"
+    keys.mkdir()
+    name = lambda token: tokens_file(folder, "all-tokens", [{"name": "n", "sha256": digest(token), "may": ["report"]}])
+    file = name("old")
+    with Server(SERVER, *database.fresh(), "--tokens", file, "--keys", keys, "--tls-cert", folder / "all.pem", "--tls-key", folder / "all.key", listen="0.0.0.0:0") as server:
+        say = lambda token: server.deliver(maker.one(), tls=trusted, Authorization=f"Bearer {token}")[0]
+
+        def reload(count):
+            server.signal(signal.SIGHUP)
+            return wait_until(lambda: server.log().count("stays in force") + server.log().count("certificate again") == count)
+
+        name("new")
+        (folder / "all.pem").write_text("broken")
+        expect("a broken certificate is told", reload(1), True)
+        expect("and the tokens stay as they were", [say("old"), say("new")], [201, 401])
+        (folder / "all.pem").write_bytes(good)
+        (keys / "broken.pem").write_text("broken")
+        expect("a broken key is told", reload(2), True)
+        expect("and the tokens still stay", [say("old"), say("new")], [201, 401])
+        (keys / "broken.pem").unlink()
+        tokens_file(folder, "all-tokens", [{"name": "n", "sha256": digest("new"), "may": ["read"]}])
+        expect("tokens by which nobody may report are told", reload(3), True)
+        expect("and lock nobody out", say("old"), 201)
+        name("new")
+        expect("whole files are read", reload(4), True)
+        expect("and all of them used", [say("old"), say("new")], [401, 201])
+
+
 def timed(what, *arguments):
     begun = time.monotonic()
     what(*arguments)
@@ -556,6 +756,12 @@ def main():
             timed(full_disk, database, maker)
             timed(store_that_fails, database, maker)
             timed(secrets, database, folder)
+            timed(replaced_files, database, maker)
+            timed(damaged, database, maker)
+            timed(modes, database, maker, folder)
+            timed(identities, database, maker, folder)
+            timed(slow_bodies, database, maker)
+            timed(all_or_nothing, database, maker, folder)
         finally:
             database.close()
     print(f"{len(PROBLEMS)} problems" + "".join(f"\n  {p}" for p in PROBLEMS))
