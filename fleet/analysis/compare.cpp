@@ -74,6 +74,7 @@ void Comparing::judge_pairs() {
     for (const auto& [what, count] : pairs) {
         const Shifts shifts = shifts_of(what.first, what.second);
         comparison_.compared += shifts.all.size();
+        if (!shifts.all.empty()) saw(shifts.metric);
         judge_gpus(shifts, tests);
         judge_fleet(shifts, pairs.size());
         doubt(shifts);
@@ -84,9 +85,6 @@ void Comparing::judge_pairs() {
 void Comparing::judge_gpus(const Shifts& shifts, std::size_t tests) {
     if (shifts.all.size() < kFewestPairs) {
         too_few_[shifts.metric] += shifts.all.size();
-        comparison_.notes.push_back(shifts.metric + " of " + shifts.board + ": " +
-                                    std::to_string(shifts.all.size()) +
-                                    " GPUs on both sides are too few to know the noise");
         return;
     }
     std::vector<float> ascending;
@@ -163,6 +161,7 @@ void Comparing::judge_unpaired() {
         if (now == after.end()) continue;
         comparison_.compared += std::min(values.size(), now->second.size());
         const auto& [board, profile, metric] = key;
+        saw(metric);
         const double p =
             std::min(1.0, mann_whitney(values, now->second) * static_cast<double>(before.size()));
         const double then = median_of(values), today = median_of(now->second);

@@ -1,11 +1,13 @@
 // Finds what was swapped, lost, upgraded or newly reported between two looks at a fleet.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "fleet/analysis/comparing.h"
+#include "fleet/analysis/deliberation.h"
 
 namespace gpucheck::fleet {
 
@@ -89,7 +91,12 @@ void Comparing::pair_gpus() {
         if (pair.after->gpus.size() < pair.before->gpus.size())
             fact(*pair.after, "GPUs", "count", std::to_string(pair.before->gpus.size()),
                  std::to_string(pair.after->gpus.size()), true);
+        const bool as_many = pair.after->gpus.size() >= pair.before->gpus.size();
         for (const Gpu& gpu : pair.before->gpus) {
+            const bool another = std::any_of(
+                pair.after->gpus.begin(), pair.after->gpus.end(),
+                [&](const Gpu& now) { return named(now) && after_.text(now.bdf) == before_.text(gpu.bdf); });
+            if (as_many && another) continue;  // exchanged, which is told of the new one
             if (named(gpu) && !still_there.contains(gpu.identity))
                 fact(*pair.after, before_.text(gpu.bdf), "GPU gone", gpu.identity, "", true);
         }
@@ -121,6 +128,25 @@ void Comparing::codes(const Pair& pair) {
     }
 }
 
+/// Lanes, generation and size of one GPU's wiring: what is less now is worse, whatever was measured.
+void Comparing::wiring(const GpuPair& pair) {
+    const Gpu &before = *pair.before, &after = *pair.after;
+    const std::string& slot = after_.text(after.bdf);
+    const auto compare_whole = [&](const char* name, unsigned then, unsigned now) {
+        if (then != 0 && now == 0) ++unread_[name];
+        if (then != 0 && now != 0 && then != now)
+            fact(*pair.node, slot, name, std::to_string(then), std::to_string(now), now < then);
+    };
+    compare_whole("link width", before.link_width, after.link_width);
+    compare_whole("link generation", before.link_generation, after.link_generation);
+    if (before.memory_gib > 0 && !(after.memory_gib > 0)) ++unread_["memory GiB"];
+    constexpr float kSame = 0.01F;  // what firmware and ECC reserve differs by less between drivers
+    if (before.memory_gib > 0 && after.memory_gib > 0 &&
+        std::fabs(after.memory_gib - before.memory_gib) > kSame * before.memory_gib)
+        fact(*pair.node, slot, "memory GiB", number(before.memory_gib), number(after.memory_gib),
+             after.memory_gib < before.memory_gib);
+}
+
 void Comparing::facts() {
     for (const Pair& pair : nodes_) {
         const NodeReport &before = *pair.before, &after = *pair.after;
@@ -134,6 +160,9 @@ void Comparing::facts() {
             const std::string &then = before_.text(before.*member), &now = after_.text(after.*member);
             if (then != now) fact(after, after.node, name, then, now, false);
         }
+        if (before.gpus_bound >= 0 && after.gpus_bound >= 0 && before.gpus_bound != after.gpus_bound)
+            fact(after, "GPUs", "held by a driver", std::to_string(before.gpus_bound),
+                 std::to_string(after.gpus_bound), after.gpus_bound < before.gpus_bound);
         codes(pair);
     }
     for (const GpuPair& pair : gpus_) {
@@ -143,6 +172,7 @@ void Comparing::facts() {
             fact(*pair.node, after_.text(pair.after->bdf), "firmware", then, now, false);
         const std::string &cut = before_.text(pair.before->mode), &cut_now = after_.text(pair.after->mode);
         if (cut != cut_now) fact(*pair.node, after_.text(pair.after->bdf), "mode", cut, cut_now, false);
+        wiring(pair);
     }
 }
 

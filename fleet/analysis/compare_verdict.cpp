@@ -118,6 +118,25 @@ void Comparing::count_lost() {
                                   " of OLD have nothing in NEW to be compared with");
 }
 
+void Comparing::saw(const std::string& metric) {
+    memory_ = memory_ || aspect_of(metric) == Aspect::memory;
+    arithmetic_ = arithmetic_ || aspect_of(metric) == Aspect::arithmetic;
+}
+
+/// OLD and NEW the wrong way round make a slow fleet a better one.
+void Comparing::note_order() {
+    const auto newest = [](const Side& side) {
+        std::string_view most;
+        for (const auto& [key, report] : side.by_key)
+            most = std::max<std::string_view>(most, report->created);
+        return most;
+    };
+    const std::string_view then = newest(before_), now = newest(after_);
+    if (!now.empty() && now < then)
+        comparison_.why.push_back("the newest report of NEW, " + std::string(now) +
+                                  ", is older than that of OLD, " + std::string(then));
+}
+
 void Comparing::decide() {
     constexpr std::size_t kNamed = 3;
     std::vector<std::string>& why = comparison_.why;
@@ -141,7 +160,14 @@ void Comparing::decide() {
             why.push_back(counted(side->fleet.rejected.size(), "input") + " of " + name +
                           " could not be read as a report");
     }
-    if (comparison_.compared == 0) why.emplace_back("no measurement was compared");
+    note_order();
+    if (comparison_.compared == 0)
+        why.emplace_back("no measurement was compared");
+    else if (!memory_ || !arithmetic_)
+        why.push_back("no measurement of " + std::string(memory_ ? "arithmetic" : "memory") +
+                      " was compared");
+    for (const auto& [what, gpus] : unread_)
+        why.push_back("NEW does not know the " + what + " of " + counted(gpus, "GPU") + " that OLD knew");
     if (!too_few_.empty()) why.push_back("too few pairs to know the noise: " + listed(too_few_));
     if (!doubtful_.empty())
         why.push_back(

@@ -68,6 +68,7 @@ class Comparing {
     std::unordered_set<std::string_view> doubles() const;
     void pair_gpus();
     void facts();
+    void wiring(const GpuPair& pair);
     void codes(const Pair& pair);
     void fact(const NodeReport& node, const std::string& subject, const std::string& metric,
               const std::string& before, const std::string& after, bool worse);
@@ -81,6 +82,8 @@ class Comparing {
     void judge_unpaired();
     void doubt(const Shifts& shifts);
     void count_lost();
+    void saw(const std::string& metric);
+    void note_order();
     void decide();
 
     const Policy& policy_;
@@ -88,7 +91,8 @@ class Comparing {
     std::vector<Pair> nodes_;
     std::vector<GpuPair> gpus_;
     std::vector<Change> facts_;
-    std::map<std::string, std::size_t> doubtful_, too_few_;  ///< by measurement: GPUs
+    std::map<std::string, std::size_t> doubtful_, too_few_, unread_;  ///< by measurement: GPUs
+    bool memory_ = false, arithmetic_ = false;  ///< whether any number of it was compared
     Comparison comparison_;
 };
 

@@ -101,7 +101,7 @@ TEST(FleetCompare, FactsThatChanged) {
     EXPECT_TRUE(lists(comparison, "node-000004", "moved", false));
     EXPECT_TRUE(lists(comparison, "node-000005", "moved", false));
     EXPECT_TRUE(lists(comparison, "node-000006", "GPU", false));
-    EXPECT_TRUE(lists(comparison, "node-000006", "GPU gone", true));
+    EXPECT_FALSE(lists(comparison, "node-000006", "GPU gone", true)) << "it was exchanged";
     EXPECT_TRUE(lists(comparison, "node-000007", "count", true));
     EXPECT_TRUE(lists(comparison, "node-000007", "GPU gone", true));
     EXPECT_TRUE(lists(comparison, "node-000008", "kernel", false));
@@ -176,6 +176,75 @@ TEST(FleetCompare, UnchangedIsSaidOfWhatWasLookedAtAlone) {
         << "a node more is nothing worse";
 }
 
+TEST(FleetCompare, LessWiringIsWorseWhateverWasMeasured) {
+    Recipe recipe;
+    recipe.nodes = 10;
+    recipe.days = 2;
+    Synthetic before = day_of(recipe, 0);
+    for (NodeReport& report : before.fleet.reports) {
+        report.gpus_bound = 8;
+        for (Gpu& gpu : report.gpus) {
+            gpu.link_width = 16;
+            gpu.link_generation = 5;
+            gpu.memory_gib = 80;
+        }
+    }
+    const auto told = [&](const auto& spoil) {
+        Synthetic after = day_of(recipe, 1);
+        for (std::size_t node = 0; node < 10; ++node) {
+            after.fleet.reports[node].gpus_bound = 8;
+            for (std::size_t gpu = 0; gpu < 8; ++gpu) {
+                Gpu& now = after.fleet.reports[node].gpus[gpu];
+                now.link_width = 16;
+                now.link_generation = 5;
+                now.memory_gib = 79.8F;
+            }
+        }
+        spoil(after.fleet.reports);
+        return compare(before.fleet, after.fleet, default_policy());
+    };
+    using Reports = std::vector<NodeReport>;
+    EXPECT_EQ(told([](Reports&) {}).decision, Decision::accept) << "0.2 GiB is what a driver reserves";
+    EXPECT_TRUE(
+        lists(told([](Reports& all) { all[3].gpus[2].link_width = 8; }), "node-000003", "link width", true));
+    EXPECT_TRUE(lists(told([](Reports& all) { all[3].gpus[2].link_generation = 1; }), "node-000003",
+                      "link generation", true));
+    EXPECT_TRUE(
+        lists(told([](Reports& all) { all[3].gpus[2].memory_gib = 40; }), "node-000003", "memory GiB", true));
+    EXPECT_TRUE(
+        lists(told([](Reports& all) { all[3].gpus_bound = 7; }), "node-000003", "held by a driver", true));
+    const Comparison everywhere = told([](Reports& all) {
+        for (NodeReport& report : all) {
+            for (Gpu& gpu : report.gpus) gpu.link_width = 8;
+        }
+    });
+    EXPECT_TRUE(lists(everywhere, "", "link width", true)) << "one change of the fleet";
+    EXPECT_EQ(everywhere.significant.size(), 1U);
+    const Comparison unread = told([](Reports& all) { all[3].gpus[2].link_width = 0; });
+    EXPECT_EQ(unread.decision, Decision::no_evidence);
+    EXPECT_EQ(unread.why,
+              std::vector<std::string>{"NEW does not know the link width of 1 GPU that OLD knew"});
+}
+
+TEST(FleetCompare, WhatHadToBeComparedAndWas) {
+    Recipe recipe;
+    recipe.nodes = 20;
+    recipe.days = 2;
+    Synthetic before = day_of(recipe, 0), after = day_of(recipe, 1);
+    EXPECT_EQ(compare(after.fleet, before.fleet, default_policy()).decision, Decision::no_evidence)
+        << "the wrong way round";
+    for (Synthetic* side : {&before, &after}) {
+        for (NodeReport& report : side->fleet.reports) {
+            for (Gpu& gpu : report.gpus)
+                std::erase_if(gpu.values, [&](const Value& value) {
+                    return side->fleet.names.text(value.metric).starts_with("memory_");
+                });
+        }
+    }
+    const Comparison comparison = compare(before.fleet, after.fleet, default_policy());
+    EXPECT_EQ(comparison.why, std::vector<std::string>{"no measurement of memory was compared"});
+}
+
 TEST(FleetCompare, NodesThatBecameSlowAmongFew) {
     for (const auto& [nodes, slow] :
          {std::pair(2, 1), std::pair(3, 1), std::pair(4, 2), std::pair(10, 1), std::pair(20, 2)}) {
@@ -206,7 +275,7 @@ TEST(FleetCompare, OtherProfilesAndTooFewPairsAreTold) {
     recipe.nodes = 1;
     recipe.gpus = 4;
     const Synthetic few = synthetic(recipe);
-    EXPECT_FALSE(compare(few.fleet, few.fleet, default_policy()).notes.empty());
+    EXPECT_FALSE(compare(few.fleet, few.fleet, default_policy()).why.empty());
     recipe.nodes = 10;
     const Synthetic before = synthetic(recipe);
     Synthetic after = synthetic(recipe);
