@@ -19,6 +19,7 @@ slurm_conf=            # empty: Slurm's own default
 config=                # empty: gpucheck's own default, /etc/gpucheck/config.json
 state=/var/lib/gpucheck/slurm
 limit_s=20             # for one run of gpucheck; slurmd ends a HealthCheckProgram after 60 s
+look_s=5               # of these, for the look itself
 wait_s=10              # of these, for drivers that still come up: no GPU seconds after boot is no fault (hyperpod-cli PR#425)
 drain_unknown=no       # yes: a node that nobody could look at is drained too
 newline='
@@ -27,7 +28,7 @@ newline='
 say() {
     printf '%s: node %s: %s\n' "$role" "$node" "$1" >&2
     # Without a syslog there is still slurmd's log.
-    if command -v logger >/dev/null 2>&1; then logger -t "gpucheck-$role" -- "node $node: $1" 2>/dev/null || :; fi
+    if command -v logger >/dev/null 2>&1; then timeout -k 0.5 1 logger -t "gpucheck-$role" -- "node $node: $1" 2>/dev/null || :; fi
 }
 
 # Whoever can write these decides what root runs.
@@ -67,6 +68,11 @@ read_settings() {
             drain_unknown=*) drain_unknown=$value ;;
         esac
     done <"$1"
+    # A run that waits for drivers until it is ended tells nothing of the GPU that never came.
+    if [ "$wait_s" -gt 0 ] && [ "$wait_s" -gt $((limit_s - look_s)) ]; then
+        wait_s=$((limit_s > look_s ? limit_s - look_s : 0))
+        say "$1: wait_s leaves less than $look_s s of limit_s=$limit_s: it waits for $wait_s s"
+    fi
 }
 
 # begin ROLE FOLDER: node name, settings, state folder. Where nothing can be kept the look is still taken.

@@ -104,6 +104,10 @@ def gates(place, role, shell):
     check(f"{role}: a hang ends, is named and drains nobody", code == 0 and "node node-7: unknown: gpucheck hung" in said and seconds < 30, said)
     left = [p for p in Path("/proc").glob("[0-9]*/cmdline") if str(place.folder).encode() in read(p)]
     check(f"{role}: nothing is left of it", not left, str(left))
+    place.put(mode="0")
+    place.settings("limit_s=10\nwait_s=10\n")
+    code, said, _, _ = place.run(role, shell)
+    check(f"{role}: waiting for drivers leaves time for the look", code == 0 and "it waits for 5 s" in said, said)
     place.put(mode="slow")
     place.settings("limit_s=30\n")
     together = [subprocess.Popen([shell, place.folder / f"gpucheck-{role}"], env={"SLURMD_NODENAME": "node-7"}, stdin=subprocess.DEVNULL,
