@@ -55,6 +55,7 @@ def from_metrics(folder):
                                 ("without a time", re.sub(r"gpucheck_run_timestamp_seconds \S+\n", "", text), "without a verdict"),
                                 ("without a verdict", re.sub(r"gpucheck_verdict \d\n", "", text), "without a verdict"),
                                 ("with another verdict", text.replace("gpucheck_verdict 1", "gpucheck_verdict 9"), "without a verdict"),
+                                ("of two runs", text + "gpucheck_verdict 1\n", "more than one verdict"),
                                 ("empty", "", "without a verdict"), ("junk", "\x00\xff" * 5000, "")):
         path.write_text(changed, errors="surrogateescape")
         got = plugin(path, 900)
