@@ -112,7 +112,7 @@ void add_serve_options(CLI::App& app, ServeCommand& options) {
         ->option_text("MIB")
         ->check(CLI::Range(1, 1024).description(""));
     app.add_option("--max-connections", serve.max_connections,
-                   "At once (default 4096); the longest idle one goes when more come")
+                   "At once (default 4096); when more come, one of the address with the most goes: its slowest body, else the longest idle")
         ->option_text("N")
         ->check(CLI::Range(1, 1'000'000).description(""));
     app.add_option("--retention-days", serve.retention_days,
