@@ -156,6 +156,11 @@ void note_groups(Deliberation& work, const std::set<std::size_t>& groups, const 
 }  // namespace
 
 Analysis analyse(const Fleet& fleet, const Policy& policy, const Baseline* baseline) {
+    return analyse_without(fleet, policy, baseline, {});
+}
+
+Analysis analyse_without(const Fleet& fleet, const Policy& policy, const Baseline* baseline,
+                         const std::vector<bool>& left_out) {
     Analysis analysis;
     Selection selection = select_reports(fleet, policy);
     Deliberation work(fleet, policy);
@@ -165,11 +170,14 @@ Analysis analyse(const Fleet& fleet, const Policy& policy, const Baseline* basel
     analysis.notes = std::move(selection.notes);
     note_excused(work, analysis);
     find_doubles(work, analysis.notes);
+    for (std::size_t node = 0; node < work.nodes.size() && !left_out.empty(); ++node)
+        work.counts[node] = work.counts[node] && !left_out[work.nodes[node].report];
     group_nodes(work);
     for (std::size_t group = 0; group < work.groups.size(); ++group) {
         for (const Name metric : work.groups[group].metrics)
             work.groups[group].group.metrics.push_back(judge_metric(work, group, metric));
     }
+    compare_groups(work);
     note_groups(work, work.uncompared,
                 "not compared, because " + std::to_string(policy.min_group) +
                     " GPUs of one known board in three nodes are needed, or a baseline");
@@ -187,27 +195,6 @@ Analysis analyse(const Fleet& fleet, const Policy& policy, const Baseline* basel
     rank(work, analysis);
     decide_fleet(fleet, policy, analysis);
     return analysis;
-}
-
-Baseline learn(const Fleet& fleet, const Policy& policy) {
-    Baseline baseline;
-    const Analysis analysis = analyse(fleet, policy, nullptr);
-    const Clock clock(fleet, policy);
-    for (const NodeResult& node : analysis.nodes) {
-        const NodeReport& report = fleet.reports[node.report];
-        if (clock.wrong(report).empty()) baseline.created = std::max(baseline.created, report.created);
-    }
-    for (const Group& group : analysis.groups) {
-        for (const MetricSummary& metric : group.metrics) {
-            if (!metric.judged || !metric.centre) continue;
-            // Nor is a bar worth handing on that judges nobody.
-            if (metric.more_is_better && metric.centre->bar < kBluntest * metric.centre->value) continue;
-            // A centre of more GPUs than the group has is borrowed from other drivers, and theirs to tell.
-            if (metric.centre->kept + metric.centre->dropped == metric.distribution.count)
-                baseline.rows.push_back({group.key, metric.metric, *metric.centre});
-        }
-    }
-    return baseline;
 }
 
 }  // namespace gpucheck::fleet

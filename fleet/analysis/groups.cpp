@@ -93,6 +93,7 @@ void group_nodes(Deliberation& work) {
 std::vector<Cell> column_of(const Deliberation& work, const std::vector<Member>& members, Name metric) {
     std::vector<Cell> column;
     column.reserve(members.size());
+    const bool speed = direction_of(work.text(metric)).judged;
     std::size_t hint = 0;  // most GPUs of a group have the same metrics
     for (const Member& member : members) {
         const std::vector<Value>& values = work.report(member.node).gpus[member.gpu].values;
@@ -102,8 +103,9 @@ std::vector<Cell> column_of(const Deliberation& work, const std::vector<Member>&
             if (found == values.end()) continue;
             hint = static_cast<std::size_t>(found - values.begin());
         }
-        if (std::isfinite(values[hint].value) && values[hint].value >= 0)
-            column.push_back({values[hint].value, member.node, member.gpu});
+        const float value = values[hint].value;
+        if (speed ? is_speed(value) : std::isfinite(value) && value >= 0)
+            column.push_back({value, member.node, member.gpu});
     }
     return column;
 }

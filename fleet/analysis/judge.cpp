@@ -180,8 +180,9 @@ MetricSummary MetricJudge::judge() {
     if (weak_) work_.across_drivers.insert(index_);
     const Settled& settled = gpus.settled;
     const double bar = direction_.more_is_better ? std::max(0.0, settled.bar) : std::fabs(settled.bar);
-    summary.centre = Centre{std::fabs(settled.value), settled.spread, bar, settled.kept, settled.dropped};
-    if (direction_.more_is_better && settled.bar < kBluntest * settled.value) call_blunt();
+    if (with_peers)
+        summary.centre = Centre{std::fabs(settled.value), settled.spread, bar, settled.kept, settled.dropped};
+    if (is_blunt(direction_.more_is_better, std::fabs(settled.value), bar)) call_blunt();
     judge_nodes(gpus, !summary.from_baseline && !weak_);
     judge_gpus(gpus);
     if (!summary.from_baseline && !weak_) look_for_two_speeds();

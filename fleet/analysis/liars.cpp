@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <unordered_map>
 #include <unordered_set>
@@ -28,9 +30,16 @@ constexpr std::array kPeaks{PeakOf{"memory_read_gb_s", ""},
                             PeakOf{"matrix_bf16_tflops", "bf16_tflops"},
                             PeakOf{"matrix_fp8_tflops", "fp8_tflops"}};
 
-/// The most that is believed, as docs/experiments.md has it for a single machine: makers print NVIDIA's
-/// matrix peaks at a boost clock that boards exceed, and caches still hold a part of what was written.
-std::optional<double> most_believed(const std::string& board, std::string_view metric) {
+/// What a board is made for.
+struct Made {
+    double low = 0, high = 0;
+    /// How much more than `high` is believed, as docs/experiments.md has it for a single machine: makers
+    /// print NVIDIA's matrix peaks at a boost clock that boards exceed, and caches still hold a part of what
+    /// was written.
+    double above = 1;
+};
+
+std::optional<Made> made_for(const std::string& board, std::string_view metric) {
     const auto pair = std::find_if(kPeaks.begin(), kPeaks.end(),
                                    [&](const PeakOf& each) { return each.measured == metric; });
     if (pair == kPeaks.end()) return std::nullopt;
@@ -41,11 +50,22 @@ std::optional<double> most_believed(const std::string& board, std::string_view m
     const bool memory = pair->peak.empty();
     const double above =
         (memory ? metric == "memory_write_gb_s" : row->board.vendor == Vendor::nvidia) ? 1.15 : 1.05;
-    if (memory)
-        return row->memory_bandwidth_gb_s.known() ? std::optional(row->memory_bandwidth_gb_s->high * above)
-                                                  : std::nullopt;
+    if (memory) {
+        if (!row->memory_bandwidth_gb_s.known()) return std::nullopt;
+        return Made{row->memory_bandwidth_gb_s->low, row->memory_bandwidth_gb_s->high, above};
+    }
     const Peak* peak = row->peak(pair->peak);
-    return peak == nullptr ? std::nullopt : std::optional(peak->value.high * above);
+    if (peak == nullptr) return std::nullopt;
+    return Made{peak->value.low, peak->value.high, above};
+}
+
+/// DCGM's own floor is 75 % of what NVIDIA measured; below a fifth of the datasheet nothing was measured that
+/// such a board does, and a whole fleet of it would be its own normal.
+constexpr double kLeastOfDatasheet = 0.2;
+
+/// The datasheet speaks of the whole board, and says nothing of one part of it.
+bool is_whole(std::string_view mode) {
+    return mode == "whole" || mode.starts_with("SPX");
 }
 
 void suspect(Deliberation& work, std::size_t node, std::string rule, std::string text, int gpu = -1) {
@@ -55,16 +75,22 @@ void suspect(Deliberation& work, std::size_t node, std::string rule, std::string
 
 void judge_peaks(Deliberation& work, const WorkGroup& group, std::string_view metric,
                  const std::vector<Cell>& column) {
-    const auto most = most_believed(group.group.key.board, metric);
-    if (!most) return;
+    const auto made = made_for(group.group.key.board, metric);
+    if (!made) return;
+    const double most = made->high * made->above;
+    const double least = is_whole(group.group.key.mode) ? kLeastOfDatasheet * made->low : 0;
     std::size_t last = work.nodes.size();
     for (const Cell& cell : column) {
-        if (cell.value <= *most || cell.node == last) continue;
+        const bool above = cell.value > most, below = cell.value < least;
+        if ((!above && !below) || cell.node == last) continue;
         last = cell.node;
-        suspect(work, cell.node, "impossible",
-                "GPU " + work.text(work.gpu(cell).bdf) + ": " + std::string(metric) + " " +
-                    number(cell.value) + " is more than a " + group.group.key.board + " can do (" +
-                    number(*most) + ")",
+        const std::string what = "GPU " + work.text(work.gpu(cell).bdf) + ": " + std::string(metric) + " " +
+                                 number(cell.value) + " is ";
+        const std::string& board = group.group.key.board;
+        suspect(work, cell.node, above ? "impossible" : "far too slow",
+                above ? what + "more than a " + board + " can do (" + number(most) + ")"
+                      : what + "less than a fifth of what a " + board + " is made for (" + number(made->low) +
+                            "): a failed measurement, or a very sick GPU",
                 static_cast<int>(cell.gpu));
     }
 }
@@ -113,6 +139,14 @@ void find_copies(Deliberation& work) {
     }
 }
 
+/// More digits than somebody rounds to: six of them alike on all GPUs of a node are no coarse measurement,
+/// however many nodes have such numbers. (Values are floats, which hold seven.)
+bool is_fine(float value) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.5g", static_cast<double>(value));
+    return std::strtof(text, nullptr) != value;
+}
+
 /// How many of `nodes` have the same number on all of `gpus` GPUs, if each number is as frequent as it is.
 double alike_by_chance(const std::vector<Cell>& column, std::size_t gpus, std::size_t nodes) {
     std::vector<float> values;
@@ -129,6 +163,27 @@ double alike_by_chance(const std::vector<Cell>& column, std::size_t gpus, std::s
     return expected * static_cast<double>(nodes);
 }
 
+/// A zero among the measurements is none, and said: else it would be a metric that nobody has measured.
+void find_no_speeds(Deliberation& work) {
+    if (work.policy.accept_uncompared) return;
+    for (std::size_t node = 0; node < work.nodes.size(); ++node) {
+        if (!work.counts[node]) continue;
+        const NodeReport& report = work.report(node);
+        std::set<std::string> metrics;
+        for (const Gpu& gpu : report.gpus) {
+            for (const Value& value : gpu.values) {
+                if (!is_speed(value.value) && direction_of(work.text(value.metric)).judged)
+                    metrics.insert(work.text(value.metric));
+            }
+        }
+        if (metrics.empty()) continue;
+        work.add(node, Decision::no_evidence, "no speed",
+                 *metrics.begin() +
+                     (metrics.size() == 1 ? "" : " and " + std::to_string(metrics.size() - 1) + " more") +
+                     " is 0 or no number on one of its GPUs: the measurement failed");
+    }
+}
+
 }  // namespace
 
 void judge_plausibility(Deliberation& work, const WorkGroup& group, std::string_view metric,
@@ -136,7 +191,7 @@ void judge_plausibility(Deliberation& work, const WorkGroup& group, std::string_
     judge_peaks(work, group, metric, column);
     struct Range {
         std::uint32_t node;
-        float range;
+        float range, high;
         std::size_t gpus;
     };
     std::vector<Range> ranges;
@@ -148,7 +203,7 @@ void judge_plausibility(Deliberation& work, const WorkGroup& group, std::string_
             high = std::max(high, column[end].value);
         }
         if (end - first >= kFewestGpus && high > 0)
-            ranges.push_back({column[first].node, (high - low) / high, end - first});
+            ranges.push_back({column[first].node, (high - low) / high, high, end - first});
         first = end;
     }
     if (ranges.empty()) return;
@@ -161,18 +216,20 @@ void judge_plausibility(Deliberation& work, const WorkGroup& group, std::string_
     const bool peers = all.size() >= kFewestNodes;
     const double usual = peers ? median_of(all) : 0;
     // Where alike GPUs are usual the numbers are coarse, and say nothing about who wrote them.
-    if (peers && (usual < 1e-4 || alike_by_chance(column, fewest, ranges.size()) > 0.01)) return;
+    const bool coarse = peers && (usual < 1e-4 || alike_by_chance(column, fewest, ranges.size()) > 0.01);
     for (const Range& each : ranges) {
+        if (coarse && !(each.range == 0 && is_fine(each.high))) continue;
         Plausibility& node = work.plausibility[each.node];
         ++node.spreads;
         if (each.range == 0) ++node.identical;
         // Of four GPUs' independent noise one node in 8,000 has a twentieth of the usual range, of eight one
         // in 10^8; and it takes half of its measurements.
-        if (peers && each.range < 0.05 * usual) ++node.uniform;
+        if (peers && !coarse && each.range < 0.05 * usual) ++node.uniform;
     }
 }
 
 void find_liars(Deliberation& work) {
+    find_no_speeds(work);
     for (std::size_t node = 0; node < work.nodes.size(); ++node) {
         const Plausibility& found = work.plausibility[node];
         const std::string of = " of " + std::to_string(found.spreads) + " measurements";

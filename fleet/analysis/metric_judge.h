@@ -85,4 +85,15 @@ class MetricJudge {
     bool weak_ = false;  ///< compared with other drivers' GPUs
 };
 
+/// Reports that are left out are compared with nobody; empty: none is.
+Analysis analyse_without(const Fleet& fleet, const Policy& policy, const Baseline* baseline,
+                         const std::vector<bool>& left_out);
+/// Groups of one board with each other, after each was judged by itself.
+void compare_groups(Deliberation& work);
+
+/// A bar so far from its centre judges nobody, of rates as of times.
+inline bool is_blunt(bool more_is_better, double centre, double bar) {
+    return more_is_better ? bar < kBluntest * centre : centre < kBluntest * bar;
+}
+
 }  // namespace gpucheck::fleet

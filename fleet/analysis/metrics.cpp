@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace gpucheck::fleet {
 
@@ -13,6 +14,10 @@ Direction direction_of(std::string_view metric) {
     if (std::any_of(kRates.begin(), kRates.end(), ends)) return {true, true};
     if (std::any_of(kTimes.begin(), kTimes.end(), ends)) return {true, false};
     return {};
+}
+
+bool is_speed(float value) {
+    return std::isnormal(value) && value > 0;
 }
 
 Aspect aspect_of(std::string_view metric) {

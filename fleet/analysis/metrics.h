@@ -16,6 +16,10 @@ struct Direction {
 /// Power, temperature, capacity and whatever is not known are shown and not judged.
 Direction direction_of(std::string_view metric);
 
+/// Nothing runs at no speed, nor in no time: a zero, a negative number and one too small for its format (not
+/// normal, IEEE 754) come from a measurement that failed.
+bool is_speed(float value);
+
 /// What a measurement says something about: launch latency alone says nothing of memory or matrix units.
 enum class Aspect { memory, arithmetic, host_link, other };
 constexpr std::size_t kAspects = 4;

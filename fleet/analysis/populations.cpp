@@ -14,38 +14,40 @@ constexpr double kTwoSpeeds = 0.95;   ///< populations nearer than this are bins
 }  // namespace
 
 void MetricJudge::look_for_two_speeds() {
-    if (!direction_.more_is_better) return;
+    // A time is judged as a rate is: twice as long is half as fast.
+    const auto speed = [&](float good) { return direction_.more_is_better ? good : -1 / good; };
+    const auto shown = [&](double rate) { return number(direction_.more_is_better ? rate : 1 / rate); };
     std::vector<float> values;
     const bool by_node = nodes_.size() >= 2 * kFewestInNode;
     for (const NodePart& part : nodes_) {
-        if (by_node) values.push_back(part.median);
+        if (by_node) values.push_back(speed(part.median));
         for (std::size_t cell = part.first; !by_node && cell < part.end; ++cell)
-            values.push_back(goodness(column_[cell]));
+            values.push_back(speed(goodness(column_[cell])));
     }
     std::sort(values.begin(), values.end());
     const Split split = split_of(values);
     if (!split.found || split.low > split.high * kTwoSpeeds) return;
     const std::string what = std::string(name_) + " of " + group_name(group_.group.key);
     work_.notes.push_back(what + " has two speeds: " + std::to_string(split.below) + " " +
-                          (by_node ? "nodes" : "GPUs") + " about " + number(split.low) + " and " +
-                          std::to_string(values.size() - split.below) + " about " + number(split.high) +
-                          " (" + number(split.low / split.high, 3) +
+                          (by_node ? "nodes" : "GPUs") + " about " + shown(split.low) + " and " +
+                          std::to_string(values.size() - split.below) + " about " + shown(split.high) + " (" +
+                          number(split.low / split.high, 3) +
                           "): find what sets them apart before any is sent back");
     if (!by_node) {  // too few nodes to say which of the two is the healthy one
         for (const NodePart& part : nodes_)
             work_.add(column_[part.first].node, Decision::no_evidence, "two speeds",
-                      "its peers have two speeds in " + std::string(name_) + " (" + number(split.low) +
-                          " and " + number(split.high) + "), and are too few to say which is healthy");
+                      "its peers have two speeds in " + std::string(name_) + " (" + shown(split.low) +
+                          " and " + shown(split.high) + "), and are too few to say which is healthy");
         return;
     }
     for (const NodePart& part : nodes_) {
-        if (part.median >= split.cut) continue;
+        if (speed(part.median) >= split.cut) continue;
         const std::size_t node = column_[part.first].node;
         work_.mark(node, -1, "slower half " + std::string(name_));
         work_.add(node, Decision::quarantine, "two speeds",
-                  "its " + std::string(name_) + ", " + number(part.median) +
-                      ", is of the slower of two populations (" + number(split.low) + " and " +
-                      number(split.high) + ")");
+                  "its " + std::string(name_) + ", " + number(std::fabs(part.median)) +
+                      ", is of the slower of two populations (" + shown(split.low) + " and " +
+                      shown(split.high) + ")");
     }
 }
 
@@ -57,7 +59,8 @@ void MetricJudge::doubt() {
     std::vector<float> medians;
     for (const NodePart& part : nodes_) medians.push_back(part.median);
     std::sort(medians.begin(), medians.end());
-    const double best = quantile(medians, 0.75);
+    // One of them, and nothing between two: of eight nodes with two healthy ones that would be half slow.
+    const double best = medians[(3 * (medians.size() - 1) + 3) / 4];
     for (const NodePart& part : nodes_) {
         const double off = ratio(std::fabs(part.median), std::fabs(best));
         if (off >= least) continue;

@@ -41,7 +41,7 @@ ALLOWED = {
     "fleet/page": ["checks/model", "checks/specs/catalogue.h", "agent/report", "fleet/model", "fleet/page"],
     "fleet/read": ["checks/model", "agent/report", "agent/unpack", "providers/sign", "providers/disk", "fleet/model", "fleet/read"],
     "fleet/show": ["checks/model", "agent/report", "fleet/model", "fleet/analysis/files.h", "fleet/read/splitter.h", "fleet/show"],
-    "fleet/cli": ["checks/model", "agent/report", "agent/version.h", "providers/disk", "fleet/model", "fleet/analysis/files.h", "fleet/collect/serve.h",
+    "fleet/cli": ["checks/model", "agent/report", "agent/version.h", "providers/disk", "fleet/model", "fleet/analysis/files.h", "fleet/analysis/learning.h", "fleet/collect/serve.h",
                   "fleet/page/page.h", "fleet/show", "fleet/cli"],
     "fleet": ["checks/model", "checks/json", "checks/specs", "agent/report", "agent/version.h", "providers/sign", "providers/disk",
               "providers/crypto", "providers/delivery/gzip.h", "fleet"],

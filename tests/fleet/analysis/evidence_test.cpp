@@ -158,7 +158,10 @@ TEST_F(FleetEvidence, ABaselineThatLacksMeasurementsIsSaid) {
     std::erase_if(baseline.rows, [](const auto& row) { return row.metric == "memory_write_gb_s"; });
     EXPECT_EQ(verdict(0), "no_evidence uncompared");
     std::erase_if(baseline.rows, [](const auto& row) { return row.metric.starts_with("memory_"); });
-    EXPECT_EQ(verdict(0), "no_evidence too few peers");
+    EXPECT_EQ(verdict(0), "no_evidence rule not applied") << "eight GPUs of one node are no normal";
+    const auto reasons = analysed().nodes[0].reasons;
+    EXPECT_TRUE(std::any_of(reasons.begin(), reasons.end(),
+                            [](const Reason& each) { return each.rule == "too few peers"; }));
     baseline = whole;
     for (Baseline::Row& row : baseline.rows) row.group.mode.clear();
     EXPECT_EQ(verdict(0), "no_evidence too few peers") << "of GPUs that may have been cut";
@@ -185,9 +188,11 @@ TEST_F(FleetEvidence, GpusThatAreCutAreNoSlowWholeOnes) {
 TEST_F(FleetEvidence, OneNameOfTwoBoardsIsTwoKinds) {
     for (std::size_t index = 0; index < 15; ++index) {
         for (Gpu& gpu : node(index).gpus) gpu.memory_gib = 40;
-        scale(index, "memory_read_gb_s", 0.76F);
     }
     EXPECT_EQ(accepted(), kNodes);
+    for (std::size_t index = 0; index < 15; ++index) scale(index, "memory_read_gb_s", 0.76F);
+    EXPECT_EQ(verdict(0), "no_evidence slower group") << "another board, or a sick one: a baseline tells";
+    EXPECT_EQ(verdict(20), "accept") << "and no slow half of these";
     for (std::size_t index = 0; index < 14; ++index) {
         for (Gpu& gpu : node(index).gpus) gpu.memory_gib = 79;
     }

@@ -57,8 +57,10 @@ TEST_F(FleetRules, PowerIsNotSpeed) {
     EXPECT_EQ(verdict(7), "accept");
 }
 
-TEST_F(FleetRules, AZeroIsSlowAndNoNumberIsMissing) {
+TEST_F(FleetRules, AZeroIsMissingAsNoNumberIs) {
     value(2, 0, "bf16_tflops") = 0;
+    EXPECT_EQ(verdict(2), "no_evidence missing measurement");
+    value(2, 0, "bf16_tflops") = 1;
     EXPECT_EQ(verdict(2), "reject slow arithmetic");
     value(2, 0, "bf16_tflops") = std::numeric_limits<float>::quiet_NaN();
     EXPECT_EQ(verdict(2), "no_evidence missing measurement");
