@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "fleet/analysis/deliberation.h"
 #include "fleet/analysis/excuse.h"
 #include "fleet/analysis/metric_judge.h"
+#include "fleet/analysis/unread.h"
 
 namespace gpucheck::fleet {
 namespace {
@@ -82,8 +85,86 @@ std::string counted(std::size_t count, const std::string& what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+/// "3 expected nodes are missing: a, b, c"
+std::string missing_words(const std::vector<const Rejected*>& missing) {
+    constexpr std::size_t kNamed = 3;
+    std::string text =
+        counted(missing.size(), "expected node") + (missing.size() == 1 ? " is missing: " : " are missing: ");
+    for (std::size_t i = 0; i < std::min(kNamed, missing.size()); ++i)
+        text += (i == 0 ? "" : ", ") + missing[i]->where;
+    if (missing.size() > kNamed) text += " and " + std::to_string(missing.size() - kNamed) + " more";
+    return text;
+}
+
+void tell_unread(const Fleet& fleet, Analysis& analysis) {
+    std::vector<const Rejected*> missing;
+    std::size_t inputs = 0;
+    for (const Rejected& row : fleet.rejected) {
+        if (is_missing(row))
+            missing.push_back(&row);
+        else
+            inputs += inputs_of(row);
+    }
+    if (!missing.empty()) analysis.why.push_back(missing_words(missing));
+    if (inputs != 0) analysis.why.push_back(counted(inputs, "input") + " could not be read as a report");
+}
+
+/// What may be said of a fleet that is accepted: a policy may accept what nobody looked at.
+std::string accepted_words(const Deliberation& work, const Analysis& analysis) {
+    const std::size_t all = analysis.nodes.size();
+    std::size_t other = 0;
+    bool compared = std::all_of(work.compared.begin(), work.compared.end(),
+                                [](std::uint8_t aspects) { return aspects != 0; });
+    for (const NodeResult& node : analysis.nodes) {
+        const NodeReport& report = work.fleet.reports[node.report];
+        if (report.verdict != Verdict::pass && report.verdict != Verdict::warn) ++other;
+        if (report.gpus.empty()) compared = false;
+    }
+    std::string text = all == 1 ? std::string("its one node ") : "all " + std::to_string(all) + " nodes ";
+    text += other == 0 ? (all == 1 ? "passes" : "pass") : (all == 1 ? "is accepted" : "are accepted");
+    if (other != 0) text += ", " + std::to_string(other) + " of them without a pass of its own";
+    if (!analysis.outliers.empty())
+        return text + ", though " + counted(analysis.outliers.size(), "measurement") +
+               " is slow against the peers and the policy has no rule for it";
+    if (all == 1) return text;
+    return text + (compared ? ", and none stands out from its peers"
+                            : "; not all of their GPUs were compared with peers");
+}
+
+/// A rule for boards that are not there judged nobody: perhaps the boards are not what somebody thinks.
+void tell_absent_boards(const Deliberation& work, Analysis& analysis) {
+    constexpr std::size_t kMost = 5;
+    std::set<std::string_view> present;
+    for (const NodeResult& node : analysis.nodes) {
+        for (const Gpu& gpu : work.fleet.reports[node.report].gpus) present.insert(work.text(gpu.board));
+    }
+    // Rules of one name are one demand in several parts.
+    std::map<std::string_view, std::set<std::string_view>> absent;
+    std::set<std::string_view> speaks;
+    for (const Rule& rule : work.policy.rules) {
+        if (rule.boards.empty()) speaks.insert(rule.name);
+        for (const std::string& board : rule.boards) {
+            if (present.contains(board)) speaks.insert(rule.name);
+            absent[rule.name].insert(board);
+        }
+    }
+    std::size_t told = 0;
+    for (const auto& [name, boards] : absent) {
+        if (speaks.contains(name) || analysis.nodes.empty() || told++ >= kMost) continue;
+        std::string text = "the rule \"" + std::string(name) + "\" speaks of ";
+        for (const std::string_view board : boards)
+            text += (board == *boards.begin() ? "" : ", ") + std::string(board);
+        analysis.why.push_back(text + ", which no node is known to have");
+    }
+    if (told > kMost)
+        analysis.why.push_back("and " + std::to_string(told - kMost) +
+                               " more rules speak of no node's board");
+}
+
 /// `rejected`: nodes. The fleet is accepted when every node is, every input was a report, and there is one.
-void decide_fleet(const Fleet& fleet, const Policy& policy, Analysis& analysis) {
+void decide_fleet(const Deliberation& work, Analysis& analysis) {
+    const Fleet& fleet = work.fleet;
+    const Policy& policy = work.policy;
     for (const NodeResult& node : analysis.nodes) ++analysis.decisions[node.decision];
     const auto count = [&](Decision decision) {
         const auto found = analysis.decisions.find(decision);
@@ -96,8 +177,7 @@ void decide_fleet(const Fleet& fleet, const Policy& policy, Analysis& analysis) 
     if (quarantined != 0)
         analysis.why.push_back(counted(quarantined, "node") + " in quarantine until somebody has looked");
     if (unjudged != 0) analysis.why.push_back(counted(unjudged, "node") + " without enough evidence");
-    if (!fleet.rejected.empty())
-        analysis.why.push_back(counted(fleet.rejected.size(), "input") + " could not be read as a report");
+    tell_unread(fleet, analysis);
     if (all == 0) analysis.why.emplace_back("there is no report");
     const bool too_many = static_cast<double>(rejected) > policy.max_reject_share * static_cast<double>(all);
     if (rejected != 0 && too_many)
@@ -110,10 +190,9 @@ void decide_fleet(const Fleet& fleet, const Policy& policy, Analysis& analysis) 
         analysis.decision = Decision::no_evidence;
     } else {
         analysis.decision = Decision::accept;
-        analysis.why.push_back(all == 1 ? std::string("its one node passes")
-                                        : "all " + std::to_string(all) +
-                                              " nodes pass, and none stands out from its peers");
+        analysis.why.push_back(accepted_words(work, analysis));
     }
+    tell_absent_boards(work, analysis);
 }
 
 void note_excused(const Deliberation& work, Analysis& analysis) {
@@ -193,7 +272,7 @@ Analysis analyse_without(const Fleet& fleet, const Policy& policy, const Baselin
     keep_notes(work, analysis);
     decide_nodes(work);
     rank(work, analysis);
-    decide_fleet(fleet, policy, analysis);
+    decide_fleet(work, analysis);
     return analysis;
 }
 

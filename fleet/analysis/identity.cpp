@@ -137,7 +137,8 @@ void find_doubles(Deliberation& work, std::vector<std::string>& notes) {
                  std::to_string(shared.gpus) + " of its " +
                      std::to_string(work.report(nodes.first).gpus.size()) + " GPUs, such as " +
                      std::string(shared.example) + ", are at the same time in " +
-                     work.report(nodes.second).node + ": one of the two reports is of another machine");
+                     name_beside(work.report(nodes.first), work.report(nodes.second)) +
+                     ": one of the two reports is of another machine");
     if (moved != 0)
         notes.push_back(std::to_string(moved) + " GPUs are named twice, such as " + example +
                         ": moved between the reports");

@@ -10,6 +10,7 @@
 
 #include "checks/specs/boards.h"
 #include "fleet/analysis/deliberation.h"
+#include "fleet/analysis/identity.h"
 
 namespace gpucheck::fleet {
 namespace {
@@ -130,12 +131,13 @@ void find_copies(Deliberation& work) {
     }
     std::size_t told = work.nodes.size();
     for (const auto& [one, other] : pairs) {
-        const auto text = [&](std::size_t of) {
-            return "its measurements are those of " + work.report(of).node + " to the last digit";
+        const auto text = [&](std::size_t own, std::size_t of) {
+            return "its measurements are those of " + name_beside(work.report(own), work.report(of)) +
+                   " to the last digit";
         };
-        if (told != one) suspect(work, one, "copied", text(other));
+        if (told != one) suspect(work, one, "copied", text(one, other));
         told = one;
-        suspect(work, other, "copied", text(one));
+        suspect(work, other, "copied", text(other, one));
     }
 }
 

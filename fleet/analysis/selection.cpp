@@ -74,6 +74,8 @@ class Order {
     bool newer(std::size_t a, std::size_t b) const {
         const NodeReport &left = fleet_.reports[a], &right = fleet_.reports[b];
         if (const int by_time = left.created.compare(right.created); by_time != 0) return by_time > 0;
+        // Of one second nobody knows which was the later: the worse speaks.
+        if (left.verdict != right.verdict) return left.verdict > right.verdict;
         if (const int by_id = left.report_id.compare(right.report_id); by_id != 0) return by_id > 0;
         return digest_of(fleet_, left) > digest_of(fleet_, right);
     }

@@ -8,6 +8,8 @@
 #include <utility>
 #include <variant>
 
+#include "fleet/analysis/selection.h"
+#include "fleet/analysis/unread.h"
 #include "fleet/model/read.h"
 #include "providers/disk/files.h"
 
@@ -74,18 +76,27 @@ Names::const_iterator answered(const Names& expected, const NodeReport& report) 
 
 }  // namespace
 
-std::optional<std::string> note_missing(Fleet& fleet, const std::string& file) {
-    auto read = read_names(file);
-    if (auto* error = std::get_if<std::string>(&read)) return std::move(*error);
-    const Names& expected = std::get<Names>(read);
+std::optional<std::string> note_missing(Fleet& fleet, const Policy& policy, const std::string& file) {
+    Names expected;
+    if (!file.empty()) {
+        auto read = read_names(file);
+        if (auto* error = std::get_if<std::string>(&read)) return std::move(*error);
+        expected = std::get<Names>(std::move(read));
+    }
+    // Whom an earlier summary missed may have answered elsewhere.
+    const auto carried = std::remove_if(fleet.rejected.begin(), fleet.rejected.end(), is_missing);
+    std::for_each(carried, fleet.rejected.end(), [&](const Rejected& row) { expected.insert(row.where); });
+    fleet.rejected.erase(carried, fleet.rejected.end());
+    if (expected.empty()) return std::nullopt;
     Names missing = expected;
-    for (const NodeReport& report : fleet.reports) {
+    // One machine answers for one name: an older report of it under another name is not another machine's.
+    for (const NodeResult& node : select_reports(fleet, policy).nodes) {
+        const NodeReport& report = fleet.reports[node.report];
         // A rehearsal tells nothing of the node's hardware.
         if (report.simulated || report.injected) continue;
         if (const auto found = answered(expected, report); found != expected.end()) missing.erase(*found);
     }
-    for (const std::string& node : missing)
-        fleet.rejected.push_back({node, "is expected, and no report of it counts"});
+    for (const std::string& node : missing) fleet.rejected.push_back({node, std::string(kMissingNode)});
     settle(fleet);
     return std::nullopt;
 }

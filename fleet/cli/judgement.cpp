@@ -63,11 +63,9 @@ int decide(const JudgeOptions& options, const std::vector<std::string>& paths, D
         complain(*error);
         return kUsage;
     }
-    if (!options.expected_file.empty()) {
-        if (const auto error = note_missing(decided.fleet, options.expected_file)) {
-            complain(*error);
-            return kUsage;
-        }
+    if (const auto error = note_missing(decided.fleet, decided.judge.policy, options.expected_file)) {
+        complain(*error);
+        return kUsage;
     }
     for (const std::string& remark : decided.fleet.remarks) complain(remark);
     const Judgement& judge = decided.judge;

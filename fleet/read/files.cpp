@@ -30,6 +30,19 @@ bool is_report_name(std::string_view name) {
     return name.ends_with(".json") || name.ends_with(".jsonl") || name.ends_with(".report");
 }
 
+/// Somebody meant it to be a report: why it is none; empty: it has another name altogether.
+std::string unread_name(std::string_view name) {
+    std::string lower(name);
+    for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (is_report_name(lower)) return "is not read: names of reports end in lower case (.json)";
+    for (const std::string_view packed : {".bz2", ".lz4", ".lzma", ".zip", ".7z", ".br", ".z"}) {
+        if (lower.ends_with(packed) && is_report_name(lower.substr(0, lower.size() - packed.size())))
+            return "is compressed as " + std::string(packed) +
+                   ", which gpucheck does not open: only .gz, .xz and .zst";
+    }
+    return {};
+}
+
 std::string kind_of(mode_t mode) {
     if (S_ISFIFO(mode)) return "is a pipe, not a file";
     if (S_ISSOCK(mode)) return "is a socket, not a file";
@@ -96,7 +109,12 @@ class Walker {
             above_.pop_back();
             return;
         }
-        if (!is_report_name(name)) return;
+        if (!is_report_name(name)) {
+            if (name.starts_with('.')) return;
+            if (const std::string why = unread_name(name); !why.empty()) return refuse(path, why);
+            if (walk_.passed_over) walk_.passed_over(path);
+            return;
+        }
         if (!known) return refuse(path, reason_of(error));
         if (!S_ISREG(status.st_mode)) return refuse(path, kind_of(status.st_mode));
         ++found_;

@@ -14,6 +14,7 @@ namespace gpucheck::fleet {
 struct Walk {
     std::function<void(const std::string& path)> file;
     std::function<void(const std::string& path, const std::string& why)> refused;
+    std::function<void(const std::string& path)> passed_over = {};  ///< by its name; empty: nobody asks
 };
 
 /// `path` is a file or a folder. An error: it is not there.

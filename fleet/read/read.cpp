@@ -33,7 +33,18 @@ class Reading {
         return walk(path, {[&](const std::string& file) { this->file(file); },
                            [&](const std::string& where, const std::string& why) {
                                notes_.note(source(where), 0, why);
+                           },
+                           [&](const std::string& where) {
+                               if (passed_over_++ == 0) first_passed_ = where;
                            }});
+    }
+    /// Files of the folders whose names are none of a report; empty: there was none.
+    std::string passed_over() const {
+        if (passed_over_ == 0) return {};
+        return std::to_string(passed_over_) +
+               (passed_over_ == 1 ? " file of the folders was" : " files of the folders were") +
+               " passed over, because no report's name ends like that, such as " +
+               report::plain(first_passed_, report::kPageBytes);
     }
 
   private:
@@ -88,6 +99,8 @@ class Reading {
     const ReadOptions& options_;
     Queue& queue_;
     Worker& notes_;
+    std::size_t passed_over_ = 0;
+    std::string first_passed_;
 };
 
 // Names of one part as those of another.
@@ -105,7 +118,7 @@ class Renaming {
             rename(value);
         }
         for (Gpu& gpu : report.gpus) {
-            for (Name* name : {&gpu.bdf, &gpu.board, &gpu.firmware}) rename(*name);
+            for (Name* name : {&gpu.bdf, &gpu.board, &gpu.firmware, &gpu.mode}) rename(*name);
             for (Value& value : gpu.values) rename(value.metric);
         }
         for (Problem& problem : report.problems) {
@@ -179,6 +192,8 @@ std::optional<std::string> read_paths(Fleet& fleet, const std::vector<std::strin
     queue.close();
     for (std::thread& thread : threads) thread.join();
     if (error) return error;
+    if (std::string passed = reading.passed_over(); !passed.empty())
+        fleet.remarks.push_back(std::move(passed));
     for (const auto& worker : workers) {
         if (worker->too_many || reports.load() > options.max_reports)
             return "more than " + std::to_string(options.max_reports) + " reports: sum them up in parts";

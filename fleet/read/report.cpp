@@ -91,7 +91,7 @@ void read_hardware(Gpu& gpu, const Members<13>& members, const Place& up, Vocabu
     }
 }
 
-Gpu read_gpu(dom::element element, const Place& place, Vocabulary& names, Flaw& flaw) {
+Gpu read_gpu(dom::element element, const Place& place, std::string& uuid, Vocabulary& names, Flaw& flaw) {
     static constexpr std::array<std::string_view, 13> kNames{
         "bdf",          "board_key", "serial",    "uuid", "verdict",       "measurements", "vbios_version",
         "memory_bytes", "link",      "partition", "mig",  "mig_instances", "experiments"};
@@ -102,8 +102,8 @@ Gpu read_gpu(dom::element element, const Place& place, Vocabulary& names, Flaw& 
     if (bdf.empty()) flaw.say(place, "bdf", "is empty");
     gpu.bdf = names.intern(bdf);
     if (members.present(1)) gpu.board = names.intern(members.text_or_null(1));
-    const std::string_view serial = members.text_or_null(2), uuid = members.text_or_null(3);
-    gpu.identity = identity_of(serial, uuid);
+    uuid = identity_of({}, members.text_or_null(3));
+    gpu.identity = identity_of(members.text_or_null(2), uuid);
     gpu.verdict = verdict_of(members.text(4), place, flaw);
     if (const auto measured = members.given(5)) read_measurements(gpu, *measured, place, names, flaw);
     if (!flaw) read_hardware(gpu, members, place, names, flaw);
@@ -289,8 +289,15 @@ void read_count(dom::element element, NodeReport& report, Flaw& flaw) {
 }
 
 void read_rows(const Top& top, NodeReport& report, Vocabulary& names, Flaw& flaw) {
+    std::vector<std::string> uuids;
     each(top.array(kGpus), "gpus", kMostGpus, report.gpus, flaw, [&](dom::element item, const Place& place) {
-        Gpu gpu = read_gpu(item, place, names, flaw);
+        std::string uuid;
+        Gpu gpu = read_gpu(item, place, uuid, names, flaw);
+        // One GPU in two slots: the other one was never there.
+        if (report.verdict != Verdict::fail && !uuid.empty() &&
+            std::find(uuids.begin(), uuids.end(), uuid) != uuids.end())
+            flaw.say(place, "uuid", "is that of another GPU of the report");
+        uuids.push_back(std::move(uuid));
         for (const Gpu& other : report.gpus) {
             if (other.bdf == gpu.bdf) flaw.say(place, "bdf", "is that of another GPU of the report");
         }

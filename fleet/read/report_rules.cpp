@@ -2,11 +2,16 @@
 // a lie or a defect, and never evidence.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "agent/report/report_id.h"
+#include "checks/specs/boards.h"
 #include "fleet/read/report.h"
 
 namespace gpucheck::fleet {
@@ -92,6 +97,80 @@ void miss_checks(const NodeReport& report, const Vocabulary& names, const std::s
     if (report.verdict < Verdict::unknown && !any_passed) flaw.say(claim + ", and none of its checks passed");
 }
 
+/// The datasheet's part of what a report says of its GPUs.
+struct Sheet {
+    double low_gb = 0, high_gb = 0;  ///< 0: not known
+    bool alone = false;              ///< no other GPU has its board's serial number
+};
+
+const std::map<std::string, Sheet, std::less<>>& sheets() {
+    static const auto kSheets = [] {
+        std::map<std::string, Sheet, std::less<>> all;
+        const auto loaded = BoardTable::load();
+        const auto* table = std::get_if<BoardTable>(&loaded);
+        if (table == nullptr) return all;
+        for (const BoardRow& row : table->rows()) {
+            Sheet& sheet = all[row.board.key];
+            if (row.memory_gb.known()) {
+                sheet.low_gb = row.memory_gb->low;
+                sheet.high_gb = row.memory_gb->high;
+            }
+            // Two dies of an MI250X have one board, as have the GPUs of a superchip.
+            sheet.alone = row.functions_per_board == 1 && row.board.form != FormFactor::superchip;
+        }
+        return all;
+    }();
+    return kSheets;
+}
+
+const Sheet* sheet_of(const Gpu& gpu, const Vocabulary& names) {
+    const auto found = sheets().find(names.text(gpu.board));
+    return found == sheets().end() ? nullptr : &found->second;
+}
+
+/// One GPU in two slots: the other one was never there. The GPUs of one board may share its serial number,
+/// and never a UUID.
+void count_twice(const NodeReport& report, const Vocabulary& names, Flaw& flaw) {
+    std::map<std::string_view, const Gpu*> known;
+    for (const Gpu& gpu : report.gpus) {
+        if (gpu.identity.empty()) continue;
+        const auto [other, fresh] = known.emplace(gpu.identity, &gpu);
+        if (fresh) continue;
+        const Sheet* sheet = sheet_of(gpu, names);
+        const bool uuid =
+            gpu.identity.starts_with("GPU-") || (gpu.identity.size() == 36 && gpu.identity[8] == '-');
+        const bool unique = uuid || (sheet != nullptr && sheet->alone);
+        if (unique)
+            return flaw.say("contradicts itself: its GPUs " + names.text(other->second->bdf) + " and " +
+                            names.text(gpu.bdf) + " are both " + gpu.identity);
+    }
+}
+
+/// A GPU that was measured had a driver, and as much memory as such a board has.
+void contradict_hardware(const NodeReport& report, const Vocabulary& names, Flaw& flaw) {
+    constexpr double kGb = 1e9 / (1024.0 * 1024 * 1024), kTolerance = 0.25;
+    int measured = 0;
+    for (const Gpu& gpu : report.gpus) {
+        measured += std::any_of(gpu.values.begin(), gpu.values.end(), [&](const Value& value) {
+            return names.text(value.metric) != "capacity_bytes";
+        });
+        const std::string& mode = names.text(gpu.mode);
+        const Sheet* sheet = sheet_of(gpu, names);
+        if (sheet == nullptr || sheet->low_gb <= 0 || gpu.memory_gib <= 0) continue;
+        if (mode != "whole" && !mode.starts_with("SPX")) continue;
+        // The datasheet's GB may be GiB.
+        if (gpu.memory_gib < sheet->low_gb * kGb * (1 - kTolerance) ||
+            gpu.memory_gib > sheet->high_gb * (1 + kTolerance))
+            return flaw.say("contradicts itself: its GPU " + names.text(gpu.bdf) + " is a whole " +
+                            names.text(gpu.board) + " with " + std::to_string(std::lround(gpu.memory_gib)) +
+                            " GiB of memory, of which such a board has " +
+                            std::to_string(std::lround(sheet->high_gb)));
+    }
+    if (report.gpus_bound >= 0 && report.gpus_bound < measured)
+        flaw.say("contradicts itself: a driver holds " + std::to_string(report.gpus_bound) +
+                 " of its GPUs, and " + std::to_string(measured) + " were measured");
+}
+
 }  // namespace
 
 void contradict(const NodeReport& report, const Vocabulary& names, Verdict worst_required, Flaw& flaw) {
@@ -112,7 +191,11 @@ void contradict(const NodeReport& report, const Vocabulary& names, Verdict worst
     if (report.gpus_found > static_cast<int>(report.gpus.size()))
         return flaw.say("contradicts itself: it counts " + std::to_string(report.gpus_found) +
                         " GPUs and shows " + std::to_string(report.gpus.size()));
-    if (report.verdict != Verdict::fail) miss_checks(report, names, claim, flaw);
+    // One that fails is believed with less: it accepts nothing.
+    if (report.verdict == Verdict::fail) return;
+    count_twice(report, names, flaw);
+    if (!flaw) contradict_hardware(report, names, flaw);
+    if (!flaw) miss_checks(report, names, claim, flaw);
 }
 
 }  // namespace gpucheck::fleet

@@ -127,6 +127,7 @@ void write_head(JsonOut& out, const Fleet& fleet, const Analysis& analysis, cons
     out.key("policy").text(options.policy).key("baseline").text_or_null(options.baseline);
     texts("why", analysis.why);
     texts("notes", analysis.notes);
+    texts("remarks", fleet.remarks);
     out.line();
     out.key("counts").begin('{').key("reports").count(fleet.reports.size());
     out.key("nodes").count(analysis.nodes.size());

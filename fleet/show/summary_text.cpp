@@ -10,6 +10,7 @@
 #include "agent/report/layout.h"
 #include "agent/report/words.h"
 #include "fleet/analysis/files.h"
+#include "fleet/analysis/unread.h"
 #include "fleet/show/show.h"
 #include "fleet/show/words.h"
 
@@ -28,9 +29,30 @@ std::string headline(const Fleet& fleet, const Analysis& analysis, const ShowOpt
                        std::to_string(number(Decision::reject)) + " rejected, " +
                        std::to_string(number(Decision::quarantine)) + " in quarantine, " +
                        std::to_string(number(Decision::no_evidence)) + " without enough evidence";
-    if (!fleet.rejected.empty()) text += "; " + report::plural(fleet.rejected.size(), "input") + " not read";
+    std::size_t missing = 0, inputs = 0;
+    for (const Rejected& row : fleet.rejected) is_missing(row) ? ++missing : inputs += inputs_of(row);
+    if (missing != 0) text += "; " + report::plural(missing, "expected node") + " missing";
+    if (inputs != 0) text += "; " + report::plural(inputs, "input") + " not read";
     return coloured(shout(analysis.decision), analysis.decision, options.colour) + ": " + text + "\n";
 }
+
+/// A node's name, with its key where two have the same.
+class NodeNames {
+  public:
+    NodeNames(const Fleet& fleet, const Analysis& analysis) {
+        for (const NodeResult& node : analysis.nodes) {
+            const std::string_view name = fleet.reports[node.report].node;
+            if (!seen_.insert(name).second) shared_.insert(name);
+        }
+    }
+    std::string of(const NodeReport& report) const {
+        const std::string name = node_name(report.node);
+        return shared_.contains(report.node) ? name + " (" + plain(report.key) + ")" : name;
+    }
+
+  private:
+    std::set<std::string_view> seen_, shared_;
+};
 
 // "and 380 more"
 void left_out(std::string& out, std::size_t all, std::size_t shown) {
@@ -54,7 +76,8 @@ std::vector<const Reason*> told_once(const NodeResult& node) {
     return reasons;
 }
 
-void add_nodes(std::string& out, const Fleet& fleet, const Analysis& analysis, const ShowOptions& options) {
+void add_nodes(std::string& out, const Fleet& fleet, const Analysis& analysis, const NodeNames& names,
+               const ShowOptions& options) {
     std::vector<const NodeResult*> shown;
     for (const NodeResult& node : analysis.nodes) {
         if (node.decision != Decision::accept) shown.push_back(&node);
@@ -67,7 +90,7 @@ void add_nodes(std::string& out, const Fleet& fleet, const Analysis& analysis, c
         const NodeReport& report = fleet.reports[node.report];
         const std::string word(name_of(node.decision));
         out += "  " + coloured(word == "no_evidence" ? "no evidence" : word, node.decision, options.colour) +
-               "  " + node_name(report.node);
+               "  " + names.of(report);
         if (report.simulated || report.injected) out += "  (a rehearsal, not live hardware)";
         out += '\n';
         constexpr std::size_t kMostReasons = 5;
@@ -138,7 +161,7 @@ void add_groups(std::string& out, const Analysis& analysis, const ShowOptions& o
         out += "\nand " + std::to_string(analysis.groups.size() - most) + " more groups\n";
 }
 
-void add_outliers(std::string& out, const Fleet& fleet, const Analysis& analysis,
+void add_outliers(std::string& out, const Fleet& fleet, const Analysis& analysis, const NodeNames& names,
                   const ShowOptions& options) {
     if (analysis.outliers.empty()) return;
     out += "\nSlow against their peers, worst first\n";
@@ -148,7 +171,7 @@ void add_outliers(std::string& out, const Fleet& fleet, const Analysis& analysis
         const Outlier& each = analysis.outliers[i];
         const NodeReport& report = fleet.reports[analysis.nodes[each.node].report];
         const bool known = each.gpu < report.gpus.size();
-        table.add({node_name(report.node), known ? plain(fleet.names.text(report.gpus[each.gpu].bdf)) : "",
+        table.add({names.of(report), known ? plain(fleet.names.text(report.gpus[each.gpu].bdf)) : "",
                    plain(each.metric), figure(each.value), figure(each.centre), percent(each.ratio),
                    figure(each.z), std::string(against_words(each.against))});
     }
@@ -210,11 +233,14 @@ std::string summary_text(const Fleet& fleet, const Analysis& analysis, const Sho
     std::string out = headline(fleet, analysis, options);
     for (const std::string& why : analysis.why)
         out += report::paragraph("  ", plain(why, 1000), options.width);
+    for (const std::string& remark : fleet.remarks)
+        out += report::paragraph("  ", plain(remark, 1000), options.width);
     std::string judged = "by the policy \"" + options.policy + "\"";
     if (!options.baseline.empty()) judged += " and the baseline of " + options.baseline;
     out += report::paragraph("  ", plain(judged), options.width);
-    add_nodes(out, fleet, analysis, options);
-    add_outliers(out, fleet, analysis, options);
+    const NodeNames names(fleet, analysis);
+    add_nodes(out, fleet, analysis, names, options);
+    add_outliers(out, fleet, analysis, names, options);
     add_commons(out, analysis, options);
     add_offenders(out, analysis, options);
     add_groups(out, analysis, options);

@@ -52,6 +52,8 @@ def answers(scratch):
     check("a silent node", expecting(*names, "node-012") == (2, ["node-012"]), expecting(*names, "node-012"))
     code, text = fleet("summary", folder, "--expect-nodes", listed)
     check("it is named", code == 2 and re.search(r"node-012: +is +expected, and no report of it counts", text) and not text.startswith("ACCEPT"), text)
+    check("near the top, and as no file", "1 expected node missing" in text.splitlines()[0] and "expected node is missing: node-012" in text.splitlines()[1]
+          and "could not be read" not in text, text)
     check("by provider and instance", expecting("aws/i-00003", "aws/i-00099") == (2, ["aws/i-00099"]), listed.read_text())
     check("names are compared whole", expecting("node-00", "ode-001", "NODE-001")[1] == ["NODE-001", "node-00", "ode-001"])
     page = scratch / "page.html"
@@ -74,6 +76,29 @@ def answers(scratch):
           == ["n2", "n4", "n5", "n7", "n8"], missing(other, "--expect-nodes", listed))
     listed.write_text("a\nb\n")
     check("a host name up to its first dot", missing(other, "--expect-nodes", listed)[1] == ["b"])
+
+    # Neither does an older report of one machine under another's name, nor one of a date to come.
+    twice = scratch / "twice"
+    twice.mkdir()
+    for number in range(3):
+        (twice / f"node-{number:03d}.json").write_text(json.dumps(report(number)))
+    listed.write_text("node-000\nnode-001\nnode-002\nnode-003\n")
+    for created in ("2026-11-29T10:00:00Z", "2099-01-01T10:00:00Z"):
+        (twice / "node-003.json").write_text(json.dumps(report(1, seed=2, created=created)))
+        check(f"one machine under two names, {created}", missing(twice, "--expect-nodes", listed)[1] == ["node-003"], missing(twice, "--expect-nodes", listed))
+    (twice / "node-003.json").write_text(json.dumps(report(3, seed=2, node="other")))
+    check("another machine answers by its file's name", missing(twice, "--expect-nodes", listed)[1] == [], missing(twice, "--expect-nodes", listed))
+
+    # Whom one summary missed answered in another.
+    listed.write_text("\n".join(names + ["node-400"]))
+    for part in (0, 1):
+        half = scratch / f"half{part}"
+        half.mkdir()
+        for number in range(part, 12, 2):
+            (half / f"{number}.json").write_text(json.dumps(report(number)))
+        fleet("summary", half, "--expect-nodes", listed, "--format", "json", "--output", scratch / f"half{part}.json")
+    check("of two halves", missing(scratch / "half0.json", scratch / "half1.json") == (2, ["node-400"]), missing(scratch / "half0.json", scratch / "half1.json"))
+    check("one half alone", len(missing(scratch / "half0.json")[1]) == 7, missing(scratch / "half0.json"))
 
     # What is missing stays missing in a summary of summaries, and a rejection stays one.
     listed.write_text("node-001\nnode-400\n")

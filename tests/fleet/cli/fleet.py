@@ -17,6 +17,7 @@ from pathlib import Path
 
 import jsonschema
 
+from claims import CLAIMS
 from harness import FLEET, GPUCHECK, NOW, SOURCE, check, fleet, healthy, problems, write
 from reports import failing, report
 from trust import cut, dates, words
@@ -339,7 +340,7 @@ def recorded(scratch):
 
 
 def main():
-    for part in (decisions, dates, forms, statuses, unreadable, hostile, words, cut, baselines, policies, pages, comparisons, terminals, starting, recorded):
+    for part in (decisions, dates, forms, statuses, unreadable, hostile, words, cut, baselines, policies, pages, comparisons, terminals, starting, recorded, *CLAIMS):
         with tempfile.TemporaryDirectory() as name:
             part(Path(name))
     for problem in problems:

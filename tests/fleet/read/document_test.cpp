@@ -40,7 +40,8 @@ TEST(Document, KeepsWhatADecisionNeeds) {
 
 TEST(Document, KeepsHowAGpuIsCutAndLinked) {
     Json report = sample_report(1);
-    report["gpu_count"]["bound"] = 1;
+    report["gpu_count"]["bound"] = 1;  // the other was not driven
+    report["gpus"][1]["measurements"] = Json::object();
     report["gpus"][0]["link"] = {{"current_generation", 1}, {"current_width", 8}};
     report["gpus"][0]["mig"] = true;
     report["gpus"][0]["mig_instances"] = 7;

@@ -42,6 +42,25 @@ std::string gzip(const std::string& text) {
     return out;
 }
 
+// Two threads read, each with a vocabulary of its own.
+TEST(Paths, WhatHowAGpuIsCutIsCalledSurvivesTheJoining) {
+    const Folder folder;
+    for (int number = 0; number < 64; ++number) {
+        Json report = sample_report(number);
+        report["host"]["kernel"] = "6.8." + std::to_string(number);
+        report["gpus"][0]["mig"] = true;
+        report["gpus"][0]["mig_instances"] = number % 7 + 1;
+        folder.write(std::to_string(number) + ".json", report.dump());
+    }
+    const Result result = read_all({folder.path()});
+    ASSERT_EQ(result.fleet.reports.size(), 64U) << rows(result.fleet);
+    for (const NodeReport& node : result.fleet.reports) {
+        const std::string& kernel = result.fleet.names.text(node.kernel);
+        const int number = std::stoi(kernel.substr(4));
+        EXPECT_EQ(result.fleet.names.text(node.gpus[0].mode), "MIG " + std::to_string(number % 7 + 1));
+    }
+}
+
 TEST(Paths, ManyFormsOfManyReports) {
     const Folder folder;
     folder.write("a/one.json", sample_report(1).dump(2));
