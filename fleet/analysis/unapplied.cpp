@@ -52,8 +52,7 @@ std::vector<Name> usable(const WorkGroup& group, const Rule& rule) {
 
 bool measures_one_of(const Gpu& gpu, const std::vector<Name>& names) {
     return std::any_of(gpu.values.begin(), gpu.values.end(), [&](const Value& value) {
-        return std::isfinite(value.value) && value.value >= 0 &&
-               std::find(names.begin(), names.end(), value.metric) != names.end();
+        return is_speed(value.value) && std::find(names.begin(), names.end(), value.metric) != names.end();
     });
 }
 

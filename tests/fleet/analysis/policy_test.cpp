@@ -67,6 +67,8 @@ TEST_F(FleetPolicies, AValueNeedsNoPeers) {
     EXPECT_EQ(verdict(0), "accept");
     value(0, 5, "memory_read_gb_s") = 2800;
     EXPECT_EQ(verdict(0), "reject contract") << "2800 is less than 2900 in a fleet of one too";
+    value(0, 5, "memory_read_gb_s") = 0;
+    EXPECT_EQ(verdict(0), "no_evidence rule not applied") << "0 GB/s is a measurement that failed";
     value(0, 5, "memory_read_gb_s") = 2950;
     node(0).gpus[5].board = kNoName;
     EXPECT_EQ(verdict(0), "accept");
