@@ -84,6 +84,19 @@ std::string new_report_id() {
     return uuid_v7(ms < 0 ? 0 : static_cast<std::uint64_t>(ms), random);
 }
 
+bool is_report_id(std::string_view id) {
+    constexpr std::string_view kForm = "xxxxxxxx-xxxx-7xxx-vxxx-xxxxxxxxxxxx";
+    if (id.size() != kForm.size()) return false;
+    for (std::size_t i = 0; i < id.size(); ++i) {
+        const char c = id[i];
+        const bool hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+        const bool variant = c == '8' || c == '9' || c == 'a' || c == 'b';
+        const bool fits = kForm[i] == 'x' ? hex : kForm[i] == 'v' ? variant : c == kForm[i];
+        if (!fits) return false;
+    }
+    return true;
+}
+
 std::string rfc3339_utc(std::int64_t unix_seconds) {
     constexpr std::int64_t kYear0 = -62167219200, kYear9999 = 253402300799;
     const std::int64_t held = std::clamp(unix_seconds, kYear0, kYear9999);

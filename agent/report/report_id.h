@@ -14,6 +14,8 @@ std::string uuid_v7(std::uint64_t unix_ms, const std::array<std::uint8_t, 10>& r
 /// One for now, with bits of getrandom(2). It never waits and never fails: at boot the kernel's pool may not
 /// be ready, and a report must be delivered all the same. Ids are unique, not secret.
 std::string new_report_id();
+/// The form of such an id, in lower case. Any other id is nobody's report, and may be a path or a query.
+bool is_report_id(std::string_view id);
 
 /// "2026-11-30T10:00:00Z". Years outside 0 to 9999 are held at the end they left.
 std::string rfc3339_utc(std::int64_t unix_seconds);

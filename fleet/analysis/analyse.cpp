@@ -6,10 +6,10 @@
 #include <map>
 #include <set>
 
+#include "agent/report/words.h"
 #include "fleet/analysis/deliberation.h"
 #include "fleet/analysis/excuse.h"
 #include "fleet/analysis/metric_judge.h"
-#include "fleet/analysis/unread.h"
 
 namespace gpucheck::fleet {
 namespace {
@@ -81,32 +81,25 @@ void rank(Deliberation& work, Analysis& analysis) {
     });
 }
 
-std::string counted(std::size_t count, const std::string& what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 /// "3 expected nodes are missing: a, b, c"
-std::string missing_words(const std::vector<const Rejected*>& missing) {
+std::string missing_words(const std::vector<std::string_view>& missing) {
     constexpr std::size_t kNamed = 3;
-    std::string text =
-        counted(missing.size(), "expected node") + (missing.size() == 1 ? " is missing: " : " are missing: ");
-    for (std::size_t i = 0; i < std::min(kNamed, missing.size()); ++i)
-        text += (i == 0 ? "" : ", ") + missing[i]->where;
-    if (missing.size() > kNamed) text += " and " + std::to_string(missing.size() - kNamed) + " more";
-    return text;
+    return report::plural(missing.size(), "expected node") +
+           (missing.size() == 1 ? " is missing: " : " are missing: ") + report::list_words(missing, kNamed);
 }
 
 void tell_unread(const Fleet& fleet, Analysis& analysis) {
-    std::vector<const Rejected*> missing;
+    std::vector<std::string_view> missing;
     std::size_t inputs = 0;
     for (const Rejected& row : fleet.rejected) {
-        if (is_missing(row))
-            missing.push_back(&row);
+        if (row.missing)
+            missing.push_back(row.where);
         else
-            inputs += inputs_of(row);
+            inputs += row.inputs;
     }
     if (!missing.empty()) analysis.why.push_back(missing_words(missing));
-    if (inputs != 0) analysis.why.push_back(counted(inputs, "input") + " could not be read as a report");
+    if (inputs != 0)
+        analysis.why.push_back(report::plural(inputs, "input") + " could not be read as a report");
 }
 
 /// What may be said of a fleet that is accepted: a policy may accept what nobody looked at.
@@ -124,7 +117,7 @@ std::string accepted_words(const Deliberation& work, const Analysis& analysis) {
     text += other == 0 ? (all == 1 ? "passes" : "pass") : (all == 1 ? "is accepted" : "are accepted");
     if (other != 0) text += ", " + std::to_string(other) + " of them without a pass of its own";
     if (!analysis.outliers.empty())
-        return text + ", though " + counted(analysis.outliers.size(), "measurement") +
+        return text + ", though " + report::plural(analysis.outliers.size(), "measurement") +
                " is slow against the peers and the policy has no rule for it";
     if (all == 1) return text;
     return text + (compared ? ", and none stands out from its peers"
@@ -173,10 +166,11 @@ void decide_fleet(const Deliberation& work, Analysis& analysis) {
     const std::size_t all = analysis.nodes.size(), rejected = count(Decision::reject);
     const std::size_t quarantined = count(Decision::quarantine), unjudged = count(Decision::no_evidence);
     if (rejected != 0)
-        analysis.why.push_back(counted(rejected, "node") + " of " + std::to_string(all) + " rejected");
+        analysis.why.push_back(report::plural(rejected, "node") + " of " + std::to_string(all) + " rejected");
     if (quarantined != 0)
-        analysis.why.push_back(counted(quarantined, "node") + " in quarantine until somebody has looked");
-    if (unjudged != 0) analysis.why.push_back(counted(unjudged, "node") + " without enough evidence");
+        analysis.why.push_back(report::plural(quarantined, "node") +
+                               " in quarantine until somebody has looked");
+    if (unjudged != 0) analysis.why.push_back(report::plural(unjudged, "node") + " without enough evidence");
     tell_unread(fleet, analysis);
     if (all == 0) analysis.why.emplace_back("there is no report");
     const bool too_many = static_cast<double>(rejected) > policy.max_reject_share * static_cast<double>(all);
@@ -201,7 +195,7 @@ void note_excused(const Deliberation& work, Analysis& analysis) {
         if (!work.counts[node]) ++excused[work.nodes[node].reasons.front().rule];
     }
     for (const auto& [rule, count] : excused)
-        analysis.notes.push_back(counted(count, "node") + " with no evidence: " + rule);
+        analysis.notes.push_back(report::plural(count, "node") + " with no evidence: " + rule);
 }
 
 void keep_notes(Deliberation& work, Analysis& analysis) {
@@ -226,7 +220,7 @@ void note_groups(Deliberation& work, const std::set<std::size_t>& groups, const 
         if (named == kNamed) break;
         const WorkGroup& group = work.groups[index];
         text += (named++ == 0 ? "" : "; ") + group_name(group.group.key) + " (" +
-                counted(group.members.size(), "GPU") + ")";
+                report::plural(group.members.size(), "GPU") + ")";
     }
     if (groups.size() > kNamed) text += " and " + std::to_string(groups.size() - kNamed) + " more";
     work.notes.push_back(std::move(text));

@@ -1,4 +1,5 @@
 // A baseline read row by row; see files.h.
+#include "agent/report/report_id.h"
 #include "checks/json/json.h"
 #include "checks/specs/data_file.h"
 #include "checks/specs/row_reader.h"
@@ -64,7 +65,7 @@ std::variant<Baseline, std::string> read_baseline(std::string_view text, const s
     reader.optional_text(document, "comment");
     if (!reader.whole(document, "schema_version", 1, 1)) reader.complain("schema_version has to be 1");
     baseline.created = reader.text(document, "created");
-    if (!seconds_of(baseline.created))
+    if (!report::unix_seconds(baseline.created))
         reader.complain("created '" + baseline.created + "' is no RFC 3339 time");
     const Json* rows = reader.array(document, "rows");
     if (rows == nullptr || !rows->is_array() || rows->empty() || rows->size() > kMostRows) {

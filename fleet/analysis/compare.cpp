@@ -20,8 +20,7 @@ constexpr double kEfficiency = 0.37;   ///< of a MAD; see chance_bar
 const Value* find_value(const Gpu& gpu, Name metric) {
     const auto found = std::find_if(gpu.values.begin(), gpu.values.end(),
                                     [&](const Value& value) { return value.metric == metric; });
-    const bool usable = found != gpu.values.end() && std::isfinite(found->value) && found->value > 0;
-    return usable ? &*found : nullptr;
+    return found != gpu.values.end() && is_speed(found->value) ? &*found : nullptr;
 }
 
 }  // namespace
@@ -143,8 +142,7 @@ void Comparing::judge_unpaired() {
             for (const Gpu& gpu : report->gpus) {
                 if (gpu.board == kNoName) continue;
                 for (const Value& value : gpu.values) {
-                    if (std::isfinite(value.value) && value.value > 0)
-                        of_node[{gpu.board, value.metric}].push_back(value.value);
+                    if (is_speed(value.value)) of_node[{gpu.board, value.metric}].push_back(value.value);
                 }
             }
             for (auto& [what, values] : of_node) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "agent/report/words.h"
 #include "fleet/analysis/comparing.h"
 #include "fleet/analysis/deliberation.h"
 #include "fleet/analysis/metrics.h"
@@ -26,19 +27,12 @@ double slow_shift(const Policy& policy, const std::string& metric) {
     return std::log(least > 0 && least < 1 ? least : kOtherwise);
 }
 
-std::string counted(std::size_t count, const std::string& what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 std::string listed(const std::map<std::string, std::size_t>& by_metric) {
     constexpr std::size_t kMost = 4;
-    std::string text;
-    std::size_t named = 0;
-    for (const auto& [metric, count] : by_metric) {
-        if (named == kMost) return text + " and " + std::to_string(by_metric.size() - kMost) + " more";
-        text += (named++ == 0 ? "" : ", ") + metric + " (" + counted(count, "GPU") + ")";
-    }
-    return text;
+    std::vector<std::string> parts;
+    for (const auto& [metric, count] : by_metric)
+        parts.push_back(metric + " (" + report::plural(count, "GPU") + ")");
+    return report::list_words({parts.begin(), parts.end()}, kMost);
 }
 
 }  // namespace
@@ -74,7 +68,7 @@ void Comparing::doubt(const Shifts& shifts) {
         if (gpus >= 4 && middle < bar && z > kSlowNode && !told(node, "")) {
             const double then = median_of(befores), now = median_of(afters);
             const double p = t_tail(z, static_cast<double>(gpus - 1));
-            comparison_.significant.push_back({node, "the node's median of " + counted(gpus, "GPU"),
+            comparison_.significant.push_back({node, "the node's median of " + report::plural(gpus, "GPU"),
                                                shifts.metric, number(then), number(now), now / then, p,
                                                true});
         }
@@ -83,7 +77,7 @@ void Comparing::doubt(const Shifts& shifts) {
             if (one.shift >= bar) continue;
             const std::string& subject =
                 one.gpu->identity.empty() ? after_.text(one.gpu->bdf) : one.gpu->identity;
-            const std::string whole = "the node's median of " + counted(gpus, "GPU");
+            const std::string whole = "the node's median of " + report::plural(gpus, "GPU");
             if (!told(node, subject) && !told(node, whole)) ++doubtful_[shifts.metric];
         }
         first = end;
@@ -100,21 +94,21 @@ void Comparing::count_lost() {
         if (before_.text(pair.before->mode) != after_.text(pair.after->mode)) ++modes;
         for (const Value& then : pair.before->values) {
             const std::string& metric = before_.text(then.metric);
-            if (!direction_of(metric).judged || !std::isfinite(then.value) || then.value <= 0) continue;
+            if (!direction_of(metric).judged || !is_speed(then.value)) continue;
             ++of;
             const Name name = after_.fleet.names.find(metric);
             const bool there =
                 std::any_of(pair.after->values.begin(), pair.after->values.end(), [&](const Value& now) {
-                    return name != kNoName && now.metric == name && std::isfinite(now.value) && now.value > 0;
+                    return name != kNoName && now.metric == name && is_speed(now.value);
                 });
             if (!alike || !there) ++lost;
         }
     }
     if (modes != 0)
-        comparison_.notes.push_back(counted(modes, "GPU") +
+        comparison_.notes.push_back(report::plural(modes, "GPU") +
                                     " are cut otherwise than before, and are not compared");
     if (lost != 0)
-        comparison_.why.push_back(std::to_string(lost) + " of " + counted(of, "measurement") +
+        comparison_.why.push_back(std::to_string(lost) + " of " + report::plural(of, "measurement") +
                                   " of OLD have nothing in NEW to be compared with");
 }
 
@@ -142,22 +136,16 @@ void Comparing::decide() {
     std::vector<std::string>& why = comparison_.why;
     if (comparison_.nodes_both == 0) why.emplace_back("no node is in both");
     if (comparison_.nodes_only_before != 0) {
-        std::string text = counted(comparison_.nodes_only_before, "node") + " of OLD " +
-                           (comparison_.nodes_only_before == 1 ? "has" : "have") + " no report in NEW: ";
-        std::size_t named = 0;
+        std::vector<std::string_view> gone;
         for (const auto& [key, report] : before_.by_key) {
-            if (after_.by_key.contains(key)) continue;
-            if (named == kNamed) {
-                text += ", ...";
-                break;
-            }
-            text += (named++ == 0 ? "" : ", ") + report->node;
+            if (!after_.by_key.contains(key)) gone.emplace_back(report->node);
         }
-        why.push_back(std::move(text));
+        why.push_back(report::plural(gone.size(), "node") + " of OLD " + (gone.size() == 1 ? "has" : "have") +
+                      " no report in NEW: " + report::list_words(gone, kNamed));
     }
     for (const auto& [side, name] : {std::pair(&before_, "OLD"), std::pair(&after_, "NEW")}) {
         if (!side->fleet.rejected.empty())
-            why.push_back(counted(side->fleet.rejected.size(), "input") + " of " + name +
+            why.push_back(report::plural(side->fleet.rejected.size(), "input") + " of " + name +
                           " could not be read as a report");
     }
     note_order();
@@ -167,7 +155,8 @@ void Comparing::decide() {
         why.push_back("no measurement of " + std::string(memory_ ? "arithmetic" : "memory") +
                       " was compared");
     for (const auto& [what, gpus] : unread_)
-        why.push_back("NEW does not know the " + what + " of " + counted(gpus, "GPU") + " that OLD knew");
+        why.push_back("NEW does not know the " + what + " of " + report::plural(gpus, "GPU") +
+                      " that OLD knew");
     if (!too_few_.empty()) why.push_back("too few pairs to know the noise: " + listed(too_few_));
     if (!doubtful_.empty())
         why.push_back(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "agent/report/words.h"
 #include "fleet/analysis/deliberation.h"
 
 namespace gpucheck::fleet {
@@ -28,9 +29,7 @@ std::string share(std::size_t gpus, std::size_t all) {
 
 std::string joined(const std::vector<std::string>& parts) {
     constexpr std::size_t kMost = 6;
-    std::string text;
-    for (std::size_t i = 0; i < parts.size() && i < kMost; ++i) text += (i == 0 ? "" : ", ") + parts[i];
-    return parts.size() > kMost ? text + " and " + std::to_string(parts.size() - kMost) + " more" : text;
+    return report::list_words({parts.begin(), parts.end()}, kMost);
 }
 
 /// Which aspects were not measured, and which were and have no peers; each with how many GPUs.

@@ -2,6 +2,7 @@
 // true. One machine whose clock says 2099 must not be the newest for years, nor make all others old.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -15,9 +16,10 @@ struct Clock {
     /// Why the report's date cannot be believed; empty: it can.
     std::string wrong(const NodeReport& report) const;
 
-    std::string now;                 ///< empty: nobody asked a clock
-    std::optional<double> now_s;     ///< seconds since 1970
-    std::optional<double> newest_s;  ///< of the reports that are no rehearsal and whose dates can be believed
+    std::string now;                    ///< empty: nobody asked a clock
+    std::optional<std::int64_t> now_s;  ///< seconds since 1970
+    std::optional<std::int64_t>
+        newest_s;  ///< of the reports that are no rehearsal and whose dates can be believed
 };
 
 /// The policy as on the day of the newest report whose date can be believed: what is compared with today may
@@ -29,8 +31,5 @@ struct Excuse {
     std::string rule, text;
 };
 Excuse excuse_of(const NodeReport& report, const Policy& policy, const Clock& clock);
-
-/// Seconds since 1970 of an RFC 3339 time; nullopt when it is none.
-std::optional<double> seconds_of(const std::string& time);
 
 }  // namespace gpucheck::fleet

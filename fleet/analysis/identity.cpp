@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "agent/report/report_id.h"
 #include "fleet/analysis/deliberation.h"
 #include "fleet/analysis/excuse.h"
 
@@ -49,7 +50,7 @@ std::vector<Sighting> sightings_of(const Deliberation& work) {
         const auto collect = [&](std::size_t index, bool speaks) {
             const NodeReport& report = work.fleet.reports[index];
             if (!excuse_of(report, work.policy, clock).rule.empty()) return;
-            const double time_s = seconds_of(report.created).value_or(0);
+            const double time_s = static_cast<double>(report::unix_seconds(report.created).value_or(0));
             for (const Gpu& gpu : report.gpus) {
                 if (!gpu.identity.empty())
                     all.push_back({std::hash<std::string>{}(gpu.identity), gpu.identity, time_s,

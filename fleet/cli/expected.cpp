@@ -9,7 +9,6 @@
 #include <variant>
 
 #include "fleet/analysis/selection.h"
-#include "fleet/analysis/unread.h"
 #include "fleet/model/read.h"
 #include "providers/disk/files.h"
 
@@ -84,7 +83,8 @@ std::optional<std::string> note_missing(Fleet& fleet, const Policy& policy, cons
         expected = std::get<Names>(std::move(read));
     }
     // Whom an earlier summary missed may have answered elsewhere.
-    const auto carried = std::remove_if(fleet.rejected.begin(), fleet.rejected.end(), is_missing);
+    const auto carried = std::remove_if(fleet.rejected.begin(), fleet.rejected.end(),
+                                        [](const Rejected& row) { return row.missing; });
     std::for_each(carried, fleet.rejected.end(), [&](const Rejected& row) { expected.insert(row.where); });
     fleet.rejected.erase(carried, fleet.rejected.end());
     if (expected.empty()) return std::nullopt;
@@ -96,7 +96,8 @@ std::optional<std::string> note_missing(Fleet& fleet, const Policy& policy, cons
         if (report.simulated || report.injected) continue;
         if (const auto found = answered(expected, report); found != expected.end()) missing.erase(*found);
     }
-    for (const std::string& node : missing) fleet.rejected.push_back({node, std::string(kMissingNode)});
+    for (const std::string& node : missing)
+        fleet.rejected.push_back({node, "is expected, and no report of it counts", 1, true});
     settle(fleet);
     return std::nullopt;
 }

@@ -157,7 +157,7 @@ Refused fill(const Delivery& delivery, const ReceiveRules& rules, const std::str
 }  // namespace
 
 std::variant<Incoming, Refusal> receive(Delivery delivery, const ReceiveRules& rules, std::int64_t now_ms) {
-    if (!is_report_id(delivery.idempotency_key))
+    if (!report::is_report_id(delivery.idempotency_key))
         return Refusal{400, "Idempotency-Key is missing or no UUID in lower case"};
     Incoming into;
     into.received_ms = now_ms;

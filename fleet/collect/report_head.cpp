@@ -35,16 +35,6 @@ std::string named_twice(const dom::object& object) {
 
 }  // namespace
 
-bool is_report_id(std::string_view text) {
-    if (text.size() != 36) return false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-        if (dash ? c != '-' : !((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'))) return false;
-    }
-    return true;
-}
-
 std::variant<ReportHead, std::string> report_head(std::string_view report) {
     constexpr std::size_t kDepth = 64;  // as checks/json: what is deeper is no report of ours
     dom::parser parser;
@@ -61,7 +51,7 @@ std::variant<ReportHead, std::string> report_head(std::string_view report) {
     std::string version;
     if (!members.text("schema_version", version) || !version.starts_with("1."))
         return "not a report: schema_version is not 1.x";
-    if (!members.text("report_id", head.report_id) || !is_report_id(head.report_id))
+    if (!members.text("report_id", head.report_id) || !report::is_report_id(head.report_id))
         return "not a report: report_id is not a UUID in lower case";
     if (!members.text("created", head.created) || !report::unix_seconds(head.created))
         return "not a report: created is not a time of RFC 3339";

@@ -16,7 +16,4 @@ struct ReportHead {
 /// the sender.
 std::variant<ReportHead, std::string> report_head(std::string_view report);
 
-/// A UUID in lower case.
-bool is_report_id(std::string_view text);
-
 }  // namespace gpucheck::fleet::collect

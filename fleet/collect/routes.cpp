@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "agent/report/report_id.h"
 #include "fleet/collect/query.h"
 #include "fleet/collect/report_head.h"
 #include "fleet/page/page.h"
@@ -295,7 +296,7 @@ void Routes::tell(const std::string& peer, std::string_view report_id, const Ref
         told_second_ = second;
         if (++told_ > kMostASecond) return;
     }
-    const std::string which = is_report_id(report_id) ? std::string(report_id) : "without an id";
+    const std::string which = report::is_report_id(report_id) ? std::string(report_id) : "without an id";
     complain_("refused with " + std::to_string(refusal.status) + ", from " + peer + ", report " + which +
               ": " + refusal.detail);
 }

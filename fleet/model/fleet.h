@@ -88,6 +88,8 @@ struct NodeReport {
 struct Rejected {
     std::string where;  ///< file, and line of a JSONL file
     std::string why;
+    std::size_t inputs = 1;  ///< that it tells of: one row may stand for a million documents
+    bool missing = false;    ///< no input at all, but an expected node that sent nothing
 };
 
 struct Fleet {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "agent/report/report_id.h"
 #include "fleet/read/condensed.h"
 #include "fleet/read/report.h"
 
@@ -222,7 +223,7 @@ void read_head(const Top& top, NodeReport& report, Vocabulary& names, Flaw& flaw
     report.gpus_bound = count_or_absent(top, kBound);
     report.usd_per_hour = top.amount_or_null(kUsd);
     if (flaw) return;
-    if (!is_report_id(report.report_id)) flaw.say("report_id is no UUID of version 7");
+    if (!report::is_report_id(report.report_id)) flaw.say("report_id is no UUID of version 7");
     if (report.created.empty() || utc_of(report.created) != report.created) flaw.say("created is not a time");
     if (!verdict || *verdict == Verdict::not_applicable) flaw.say("verdict is not one of a machine");
     if (report.node.empty() || report.key.empty()) flaw.say("names no machine");

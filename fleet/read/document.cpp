@@ -96,13 +96,16 @@ std::optional<std::string> DocumentReader::read(Fleet& fleet, std::string_view t
 }
 
 std::optional<std::string> DocumentReader::read_rejected(Fleet& fleet, std::string_view text) {
-    static constexpr std::array<std::string_view, 3> kNames{"where", "why", "shares_an_id"};
+    static constexpr std::array<std::string_view, 5> kNames{"where", "why", "shares_an_id", "inputs",
+                                                            "missing"};
     Flaw flaw;
     const auto document = parse(text, flaw);
     if (!document) return flaw.what();
     const Place place{nullptr, "rejected"};
     const Members members(*document, kNames, place, flaw);
     Rejected row{std::string(members.text(0, 4 * kPathBytes)), std::string(members.text(1, 4 * kPathBytes))};
+    if (members.given(3)) row.inputs = static_cast<std::size_t>(members.count_or_null(3));
+    if (members.given(4)) row.missing = members.flag(4);
     if (flaw) return flaw.what();
     // Reports that share an id are in "conflicting": settle finds that out again.
     if (!members.given(2)) fleet.rejected.push_back(std::move(row));

@@ -154,10 +154,11 @@ void add_faults(Fleet& fleet, const std::vector<Fault>& faults) {
         if (source.broken <= kMostFaults) {
             fleet.rejected.push_back({place_of(source, fault.line), fault.why});
         } else {  // the same row for each: settle keeps one
-            fleet.rejected.push_back({source.where, std::to_string(source.broken) +
-                                                        " documents of it were rejected, the first in line " +
-                                                        std::to_string(source.first_line) + ": " +
-                                                        source.first_why});
+            fleet.rejected.push_back({source.where,
+                                      std::to_string(source.broken) +
+                                          " documents of it were rejected, the first in line " +
+                                          std::to_string(source.first_line) + ": " + source.first_why,
+                                      source.broken});
         }
     }
 }

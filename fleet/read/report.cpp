@@ -8,6 +8,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "agent/report/report_id.h"
+
 namespace gpucheck::fleet {
 namespace {
 
@@ -258,7 +260,8 @@ bool says_something(const std::optional<dom::element>& member) {
 
 void read_head(const Top& top, const Place& place, NodeReport& report, Vocabulary& names, Flaw& flaw) {
     report.report_id = top.text(kId);
-    if (!flaw && !is_report_id(report.report_id)) flaw.say(place, "report_id", "is no UUID of version 7");
+    if (!flaw && !report::is_report_id(report.report_id))
+        flaw.say(place, "report_id", "is no UUID of version 7");
     report.created = utc_of(top.text(kCreated));
     if (!flaw && report.created.empty()) flaw.say(place, "created", "is not a time");
     if (top.present(kBoot)) report.boot_id = top.text_or_null(kBoot);

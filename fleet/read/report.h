@@ -13,8 +13,6 @@ NodeReport report_from(dom::element document, Vocabulary& names, Flaw& flaw);
 
 /// "2026-11-30T10:00:00Z" of any RFC 3339 time; empty when it is none.
 std::string utc_of(std::string_view time);
-/// A UUID of version 7, in lower case.
-bool is_report_id(std::string_view id);
 
 /// Whose reports belong together. No two forms can be the same text: a host name has no "/" in it ("%2F"
 /// where it had), a provider neither, and none is called "boot".

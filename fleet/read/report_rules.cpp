@@ -21,19 +21,6 @@ std::string utc_of(std::string_view time) {
     return seconds ? report::rfc3339_utc(*seconds) : std::string();
 }
 
-bool is_report_id(std::string_view id) {
-    constexpr std::string_view kForm = "xxxxxxxx-xxxx-7xxx-vxxx-xxxxxxxxxxxx";
-    if (id.size() != kForm.size()) return false;
-    for (std::size_t i = 0; i < id.size(); ++i) {
-        const char c = id[i];
-        const bool hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-        const bool variant = c == '8' || c == '9' || c == 'a' || c == 'b';
-        const bool fits = kForm[i] == 'x' ? hex : kForm[i] == 'v' ? variant : c == kForm[i];
-        if (!fits) return false;
-    }
-    return true;
-}
-
 std::string key_of_host(std::string_view hostname) {
     std::string key;
     for (const char c : hostname) {

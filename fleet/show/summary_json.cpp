@@ -109,6 +109,8 @@ void write_rejected(JsonOut& out, const Fleet& fleet) {
     for (Rejected& row : conflict_rows(fleet)) conflicts.emplace(std::move(row.where), std::move(row.why));
     out.table("rejected", fleet.rejected, [&](const Rejected& row) {
         out.begin('{').key("where").text(row.where).key("why").text(row.why);
+        if (row.inputs != 1) out.key("inputs").count(row.inputs);
+        if (row.missing) out.key("missing").flag(true);
         // Who reads this again finds it out from "conflicting".
         if (conflicts.contains({row.where, row.why})) out.key("shares_an_id").flag(true);
         out.end('}');

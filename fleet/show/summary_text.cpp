@@ -10,7 +10,6 @@
 #include "agent/report/layout.h"
 #include "agent/report/words.h"
 #include "fleet/analysis/files.h"
-#include "fleet/analysis/unread.h"
 #include "fleet/show/show.h"
 #include "fleet/show/words.h"
 
@@ -30,7 +29,7 @@ std::string headline(const Fleet& fleet, const Analysis& analysis, const ShowOpt
                        std::to_string(number(Decision::quarantine)) + " in quarantine, " +
                        std::to_string(number(Decision::no_evidence)) + " without enough evidence";
     std::size_t missing = 0, inputs = 0;
-    for (const Rejected& row : fleet.rejected) is_missing(row) ? ++missing : inputs += inputs_of(row);
+    for (const Rejected& row : fleet.rejected) row.missing ? ++missing : inputs += row.inputs;
     if (missing != 0) text += "; " + report::plural(missing, "expected node") + " missing";
     if (inputs != 0) text += "; " + report::plural(inputs, "input") + " not read";
     return coloured(shout(analysis.decision), analysis.decision, options.colour) + ": " + text + "\n";

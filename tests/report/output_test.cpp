@@ -126,6 +126,14 @@ TEST(ReportId, IsAUuidOfVersion7) {
     EXPECT_EQ((*ids.begin())[14], '7');
 }
 
+TEST(ReportId, OtherFormsAreNone) {
+    EXPECT_TRUE(is_report_id(new_report_id()));
+    for (const char* bad : {"", "01a22e8b-2146-7607-8969-65904d6b5a7", "01A22e8b-2146-7607-8969-65904d6b5a7a",
+                            "01a22e8b-2146-7607-8969-65904d6b5a7a0", "01a22e8b02146-7607-8969-65904d6b5a7a",
+                            "01a22e8b-2146-4607-8969-65904d6b5a7a", "01a22e8b-2146-7607-c969-65904d6b5a7a"})
+        EXPECT_FALSE(is_report_id(bad)) << bad;
+}
+
 TEST(Time, BothWays) {
     EXPECT_EQ(rfc3339_utc(0), "1970-01-01T00:00:00Z");
     EXPECT_EQ(rfc3339_utc(1796032800), "2026-11-30T10:00:00Z");

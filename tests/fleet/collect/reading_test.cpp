@@ -100,13 +100,6 @@ TEST(Query, SaysWhatItDoesNotUnderstand) {
     EXPECT_TRUE(std::holds_alternative<std::string>(nodes_question_of("node=a")));
 }
 
-TEST(ReportId, IsAUuidInLowerCase) {
-    EXPECT_TRUE(is_report_id("01a22e8b-2146-7607-8969-65904d6b5a7a"));
-    for (const char* bad : {"", "01a22e8b-2146-7607-8969-65904d6b5a7", "01A22e8b-2146-7607-8969-65904d6b5a7a",
-                            "01a22e8b-2146-7607-8969-65904d6b5a7a0", "01a22e8b02146-7607-8969-65904d6b5a7a"})
-        EXPECT_FALSE(is_report_id(bad)) << bad;
-}
-
 // Base64's last group has its own rules, and every other byte counts.
 TEST(Base64, DecodesWhatItEncodesAndNothingElse) {
     for (std::size_t size = 0; size < 40; ++size) {
